@@ -1,0 +1,46 @@
+"""What a protocol gives, as data: its entry in the catalog, and what its runs are judged by."""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Order: TypeAlias = Literal["none", "fifo", "causal", "total"]
+Level: TypeAlias = Literal["reliable", "fifo", "causal", "agreed", "safe"]
+Fault: TypeAlias = Literal[
+    "loss", "duplication", "reordering", "delay", "pause", "outage", "partition", "crash", "restart", "leave"
+]
+
+LEVELS: tuple[Level, ...] = ("reliable", "fifo", "causal", "agreed", "safe")
+LINK_FAULTS: tuple[Fault, ...] = ("loss", "duplication", "reordering", "delay")
+
+# The properties each order brings with it, by the names of the checker.
+_BY_ORDER: dict[Order, tuple[str, ...]] = {
+    "none": (),
+    "fifo": ("fifo",),
+    "causal": ("fifo", "causal"),
+    "total": ("fifo", "total_order", "uniform_total_order", "single_order", "gap_free"),
+}
+
+
+class Contract(msgspec.Struct, frozen=True, kw_only=True):
+    """A protocol's promise.  `levels` are what an application may ask for; `reports` what `reach` tells it."""
+
+    paper: str
+    title: str
+    order: Order
+    levels: tuple[Level, ...]
+    reports: tuple[Literal["stable", "known"], ...] = ()
+    safe_under: tuple[Fault, ...] = LINK_FAULTS
+    live_under: tuple[Fault, ...] = LINK_FAULTS
+    bounds: Mapping[str, str] = {}  # buffer -> its limit, in the paper's terms
+    also: tuple[str, ...] = ()  # properties promised beyond those of `order`
+    never: tuple[str, ...] = ()  # properties of `order` that this protocol does not promise
+    needs: Mapping[str, str] = {}  # what it asks of the network: {"channel": "one"} for TO
+
+    def promises(self) -> tuple[str, ...]:
+        """The names of the properties that a run within `safe_under` must satisfy."""
+        ends = ("validity", "agreement")
+        causal = ("causal",) if "causal" in self.levels and self.order == "total" else ()
+        wanted = ("integrity", *ends, *_BY_ORDER[self.order], *causal, *self.also)
+        return tuple(dict.fromkeys(name for name in wanted if name not in self.never))

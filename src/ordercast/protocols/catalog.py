@@ -1,0 +1,16 @@
+"""The catalog: every protocol by its name.  A new protocol is one file, and one line here."""
+
+from collections.abc import Mapping
+
+from ordercast.core import Process
+
+_PROTOCOLS: tuple[type[Process], ...] = ()
+
+CATALOG: Mapping[str, type[Process]] = {kind.name: kind for kind in _PROTOCOLS}
+
+
+def protocol(name: str) -> type[Process]:
+    """The protocol of that name; `ValueError` names those there are."""
+    if name not in CATALOG:
+        raise ValueError(f"no protocol is called {name!r}; there are: {', '.join(CATALOG)}")
+    return CATALOG[name]

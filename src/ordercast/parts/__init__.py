@@ -1,0 +1,1 @@
+"""Plain data structures that protocols share."""

@@ -1,0 +1,1 @@
+"""One module per format: NAME, a file or folder; `cases(path)`, pairs (id, case); `check(case)`, which asserts."""

@@ -1,0 +1,145 @@
+"""Many keyed pieces of work on Spark: what sweeps, verdicts, metrics and the papers' experiments have in common.
+
+A piece is a key, an estimate of its seconds, and a load; the work is a function of the load that returns a row (a
+flat mapping).  Pieces share a task until it is worth about a second; the longest tasks start first.  A task leaves
+its rows in the `store` under a temporary name, then renames: repeating it, or running it twice at once, changes
+nothing.  A row in the store is not computed again.  A piece that raises is a row with its error.
+"""
+
+import contextlib
+import hashlib
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from ordercast.pipeline.progress import Progress, quiet
+from ordercast.pipeline.session import PipelineError, first_line, ship
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+TASK_S = 1.5  # what a task should be worth: its own overhead is some 50 ms
+_SUFFIX = ".rows.jsonl"
+
+Row = dict[str, Any]
+
+
+class Piece(NamedTuple):
+    key: str
+    seconds: float  # an estimate: only the sizes of tasks and their order depend on it
+    load: Any
+
+
+class Done(msgspec.Struct):
+    """What became of a piece: its row, or the error that it raised."""
+
+    key: str
+    row: Row | None = None
+    error: str = ""
+    where: str = ""  # the traceback's end, for whoever mends it
+    took_s: float = 0.0
+
+
+def group(pieces: Iterable[Piece], task_s: float = TASK_S) -> list[list[Piece]]:
+    """The tasks: pieces of a second and more alone, shorter ones together; the longest first.  Pure."""
+    tasks: list[list[Piece]] = []
+    filled = 0.0
+    for piece in sorted(pieces, key=lambda piece: (-piece.seconds, piece.key)):
+        if not tasks or filled + piece.seconds > task_s:
+            tasks.append([])
+            filled = 0.0
+        tasks[-1].append(piece)
+        filled += piece.seconds
+    return sorted(tasks, key=lambda task: -sum(piece.seconds for piece in task))
+
+
+def each(
+    spark: "SparkSession",
+    pieces: Sequence[Piece],
+    work: Callable[[Any], Mapping[str, Any]],
+    *,
+    store: Path | None = None,
+    still_good: Callable[[Row], bool] = lambda row: True,
+    progress: Progress = quiet,
+    title: str = "",
+) -> dict[str, Done]:
+    """The work done on every piece, by key.
+
+    With a `store`, finished pieces are taken from there, if `still_good` has nothing against their rows.
+    """
+    there = stored(store) if store else {}
+    found = {key: done for key, done in there.items() if done.row is not None and still_good(done.row)}
+    wanted = [piece for piece in pieces if piece.key not in found]
+    out = {piece.key: found[piece.key] for piece in pieces if piece.key in found}
+    tasks = group(wanted)
+    if tasks:
+        ship(spark)
+        run = _task(tasks, work, store)
+        frame = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(run, "done binary")
+        weights = [sum(piece.seconds for piece in task) for task in tasks]
+        with progress(spark, title, weights):
+            try:
+                answers = frame.toArrow().column("done").to_pylist()
+            except Exception as error:
+                raise PipelineError(f"Spark stopped: {first_line(error)}") from None
+        for answer in answers:
+            out.update((done.key, done) for done in msgspec.json.decode(answer, type=list[Done]))
+    return out
+
+
+def _task(
+    tasks: list[list[Piece]], work: Callable[[Any], Mapping[str, Any]], store: Path | None
+) -> "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]":
+    def run(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+
+        for batch in batches:
+            for index in batch.column(0).to_pylist():
+                done = [_attempt(piece, work) for piece in tasks[index]]
+                if store is not None:
+                    _keep(store, done)
+                yield pa.record_batch({"done": pa.array([msgspec.json.encode(done)], pa.binary())})
+
+    return run
+
+
+def _attempt(piece: Piece, work: Callable[[Any], Mapping[str, Any]]) -> Done:
+    began = time.perf_counter()
+    try:
+        row = dict(work(piece.load))
+    except Exception as error:
+        text = str(error).strip().splitlines()
+        said = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+        where = "".join(traceback.format_tb(error.__traceback__)[-2:])
+        return Done(piece.key, error=said, where=where, took_s=time.perf_counter() - began)
+    return Done(piece.key, row, took_s=time.perf_counter() - began)
+
+
+def _keep(store: Path, done: list[Done]) -> None:
+    """Leave a task's rows in the store, all at once.  A full disk loses no more than the resumption."""
+    with contextlib.suppress(OSError):
+        store.mkdir(parents=True, exist_ok=True)
+        name = hashlib.sha256("\0".join(each.key for each in done).encode()).hexdigest()[:16]
+        unfinished = store / f".{name}.{os.getpid()}.tmp"
+        try:
+            unfinished.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in done))
+            unfinished.replace(store / f"{name}{_SUFFIX}")
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def stored(store: Path) -> dict[str, Done]:
+    """What earlier tasks left, by key.  A success outlives an error of another attempt."""
+    out: dict[str, Done] = {}
+    for path in sorted(store.glob(f"*{_SUFFIX}")):
+        for line in path.read_bytes().splitlines():
+            done = msgspec.json.decode(line, type=Done)
+            if done.key not in out or not done.error:
+                out[done.key] = done
+    return out

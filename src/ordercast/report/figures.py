@@ -1,0 +1,113 @@
+"""A paper's figures and drawings, by matplotlib, in the manner of a printed page: black frames, markers, no colour
+needed to tell the curves apart."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from ordercast.papers import Curve, Drawing, Figure, Line, Panel
+
+_MARKERS = ("o", "s", "^", "D", "v", "x", "+", "*", "P", "<", ">", "h")
+_COLOURS = ("#0b5394", "#b45f06", "#38761d", "#990000", "#674ea7", "#0f7b83", "#7f6000", "#a64d79")
+_STYLE = {
+    "font.family": "serif",
+    "font.size": 9.0,
+    "axes.linewidth": 0.8,
+    "xtick.direction": "in",
+    "ytick.direction": "in",
+    "xtick.top": True,
+    "ytick.right": True,
+    "legend.frameon": False,
+    "svg.hashsalt": "ordercast",
+}
+
+
+class NoMatplotlib(RuntimeError):
+    """Pictures want matplotlib."""
+
+
+def render(figure: Figure | Drawing, form: str = "png", dpi: int = 150) -> bytes:
+    """The picture, as PNG or SVG."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise NoMatplotlib("pictures need matplotlib: pip install 'ordercast[report]'") from None
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with matplotlib.rc_context(_STYLE):
+        drawn = _figure(plt, figure) if isinstance(figure, Figure) else _drawing(plt, figure)
+        out = io.BytesIO()
+        metadata = {"Date": None} if form == "svg" else {"Software": None}
+        drawn.savefig(out, format=form, dpi=dpi, bbox_inches="tight", metadata=metadata)
+        plt.close(drawn)
+    return out.getvalue()
+
+
+def _figure(plt: Any, figure: Figure) -> Any:
+    count = len(figure.panels)
+    across = min(count, 3)
+    down = -(-count // across)
+    drawn, axes = plt.subplots(down, across, figsize=(4.2 * across + 0.6, 3.3 * down), squeeze=False)
+    labels = list(dict.fromkeys(curve.label for panel in figure.panels for curve in panel.curves if not curve.dashed))
+    for index, place in enumerate(axes.flat):
+        if index < count:
+            _panel(place, figure.panels[index], labels)
+        else:
+            place.set_axis_off()
+    drawn.suptitle(figure.title, fontsize=10)
+    drawn.tight_layout()
+    return drawn
+
+
+def _panel(axes: Any, panel: Panel, labels: Sequence[str]) -> None:
+    for curve in panel.curves:
+        if curve.x:
+            axes.errorbar(curve.x, curve.y, yerr=curve.half or None, label=curve.label, **_look(curve, labels))
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+    if panel.title:
+        axes.set_title(panel.title, fontsize=9)
+    if panel.log_x:
+        axes.set_xscale("log")
+    if panel.log_y:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    if panel.curves:
+        axes.legend(fontsize=7.5)
+
+
+def _look(curve: Curve, labels: Sequence[str]) -> dict[str, Any]:
+    if curve.label not in labels:  # a closed form of its own
+        return {"color": "black", "linestyle": "--", "linewidth": 1.0}
+    index = labels.index(curve.label)
+    colour = _COLOURS[index % len(_COLOURS)]
+    if curve.dashed:
+        return {"color": colour, "linestyle": "--", "linewidth": 1.0}
+    look = {"color": colour, "marker": _MARKERS[index % len(_MARKERS)], "markersize": 4.5}
+    return look | {"linewidth": 1.1, "capsize": 2.0, "markerfacecolor": "white"}
+
+
+def _drawing(plt: Any, drawing: Drawing) -> Any:
+    points = [
+        end for mark in drawing.marks for end in ((mark.start, mark.end) if isinstance(mark, Line) else (mark.at,))
+    ]
+    wide = max(x for x, _ in points) - min(x for x, _ in points)
+    high = max(y for _, y in points) - min(y for _, y in points)
+    drawn, axes = plt.subplots(figsize=(min(14.0, 1.5 + 0.75 * wide), min(14.0, 1.2 + 0.75 * high)))
+    for mark in drawing.marks:
+        if isinstance(mark, Line):
+            style = {"arrowstyle": "-|>" if mark.arrow else "-", "linestyle": "--" if mark.dashed else "-"}
+            axes.annotate(
+                "", mark.end, mark.start, arrowprops=style | {"linewidth": 0.9, "color": "black", "shrinkA": 0}
+            )
+        else:
+            box = {"boxstyle": "circle" if mark.circled else "square,pad=0.1", "facecolor": "white"}
+            box["edgecolor"] = "black" if mark.circled else "none"
+            axes.text(*mark.at, mark.text, ha="center", va="center", fontsize=8, bbox=box)
+    axes.set_xlim(min(x for x, _ in points) - 0.7, max(x for x, _ in points) + 0.7)
+    axes.set_ylim(max(y for _, y in points) + 0.7, min(y for _, y in points) - 0.7)
+    axes.set_axis_off()
+    axes.set_title(drawing.title, fontsize=10)
+    return drawn

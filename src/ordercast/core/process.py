@@ -78,6 +78,7 @@ class Process:
         Mapping[str, Callable[..., None]]
     ] = {}  # on_<timer>(self); a tuple's first item selects, the rest are arguments
     composes_late: ClassVar[bool] = False  # wants `clear` when the channel has taken its last transmission
+    withdraws: ClassVar[bool] = False  # may take deliveries back
     joins: ClassVar[Literal["no", "as_new", "as_same"]] = (
         "no"  # how one that crashed comes back: under a new id or its own
     )
@@ -117,6 +118,10 @@ class Process:
 
     def leave(self) -> None:
         """Go cleanly."""
+
+    def buffers(self) -> Mapping[str, tuple[int, int]]:
+        """How full each buffer of the contract's `bounds` is now, and its limit."""
+        return {}
 
     def copy(self, port: Port) -> Self:
         """The same state at another port: what the explorer forks.  State is plain values, lists, dicts and sets."""

@@ -17,9 +17,10 @@ class Recorder:
     It is a closure over its chunk, which costs half of what a method with attributes does.
     """
 
-    def __init__(self, only: Iterable[str] | None = None) -> None:
+    def __init__(self, only: Iterable[str] | None = None, control_receipts: bool = True) -> None:
         wanted = KINDS if only is None else tuple(only)
         self.keeps = tuple(kind in wanted for kind in KINDS)
+        self.control_receipts = control_receipts  # keep rows of received frames that carry no payload
         self.sets: dict[tuple[int, ...], int] = {}
         self.messages: dict[str, int] = {}
         self.row, self.rows = _chunks()

@@ -1,0 +1,117 @@
+"""What describes a group and this member's place in it: the arguments of `Group.join`, and `ordercast node`'s file."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ordercast.core import Pid, Process
+from ordercast.core.contract import Level
+from ordercast.group import at_level
+from ordercast.net.errors import GroupError, LevelRefused, UnknownMember
+from ordercast.net.frames import LARGEST_BYTES, number
+from ordercast.net.sockets import Address
+
+SMALLEST_FRAME_BYTES = 576
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A fixed group as one member joins it.
+
+    All members must agree on `name`, the members' numbers, `protocol`, `level` and `parameters`.
+    """
+
+    me: Pid
+    members: Mapping[Pid, Address]  # where each one receives
+    protocol: str = "dtp"
+    level: Level | None = None  # None: as the protocol delivers
+    parameters: Mapping[str, Any] = {}
+    name: str = "ordercast"  # groups of another name share no messages
+    multicast: Address | None = None  # an IP multicast group; None: one datagram to each member
+    frame_bytes: int | None = None  # of a datagram; None: as large as the path allows
+    timeout: float = 30.0  # for all members to be there
+    queue_messages: int = 10_000  # broadcasts that may wait here
+    inbox_messages: int = 50_000  # deliveries that may wait for the application
+    trace: str | None = None  # a directory: record what happens here
+    run: str = "live"  # the name of the trace's run
+    drop: float = 0.0  # lose this share of the frames that arrive, for trials
+
+    def number(self, kind: type[Process]) -> int:
+        """A number for what all members must agree on."""
+        level = self.level or "as delivered"
+        return number("settings", self.name, kind.name, level, sorted(self.members), sorted(self.parameters.items()))
+
+    def check(self) -> None:
+        """`GroupError` for what cannot be."""
+        if self.me not in self.members:
+            named = ", ".join(str(member) for member in sorted(self.members)) or "nobody"
+            raise UnknownMember(f"the group does not name member {self.me}; its members are {named}")
+        if any(not 0 <= member < 1 << 31 for member in self.members):
+            raise GroupError("a member's number is from 0 to 2147483647")
+        if not 0.0 <= self.drop < 1.0:
+            raise GroupError(f"drop is a share from 0 to below 1, not {self.drop}")
+        if self.frame_bytes is not None and not SMALLEST_FRAME_BYTES <= self.frame_bytes <= LARGEST_BYTES:
+            raise GroupError(f"frame_bytes is from {SMALLEST_FRAME_BYTES} to {LARGEST_BYTES}, not {self.frame_bytes}")
+        if self.queue_messages < 1 or self.inbox_messages < 1:
+            raise GroupError("a queue holds at least one message")
+
+
+def address_of(text: str) -> Address:
+    """`host:port` as an address."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdecimal():
+        raise ValueError(f"{text!r} is not an address; write host:port, as in 127.0.0.1:7000")
+    return host, int(port)
+
+
+def members_of(listed: Mapping[Any, Any]) -> dict[Pid, Address]:
+    """Members as text: `{"0": "127.0.0.1:7000"}`."""
+    out = {}
+    for key, value in listed.items():
+        if not str(key).isdecimal():
+            raise ValueError(f"{key!r} is not a member's number")
+        out[int(key)] = address_of(str(value))
+    return out
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The arguments of `Settings` in a TOML file; `GroupError` says in one line what is wrong with it."""
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise GroupError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    try:
+        given = tomllib.loads(text)
+        given["members"] = members_of(given.get("members", {}))
+        if "multicast" in given:
+            given["multicast"] = address_of(given["multicast"])
+    except (tomllib.TOMLDecodeError, ValueError, AttributeError, TypeError) as error:
+        raise GroupError(f"{path}: {error}") from None
+    return given
+
+
+def at_level_of(settings: Settings, kind: type[Process]) -> type[Process]:
+    """The protocol at the level asked for; `LevelRefused` if its contract does not give it."""
+    try:
+        return at_level(kind, settings.level)
+    except ValueError as error:
+        raise LevelRefused(str(error)) from None
+
+
+def make_settings(given: Mapping[str, Any]) -> Settings:
+    """Settings from text and numbers; `GroupError` says in one line what is wrong."""
+    known = [field.name for field in msgspec.structs.fields(Settings)]
+    for name in given:
+        if name not in known:
+            raise GroupError(f"a group has no setting {name!r}; it has: {', '.join(known)}")
+    for name in ("me", "members"):
+        if name not in given:
+            raise GroupError(f"the setting {name!r} is missing")
+    try:
+        settings = msgspec.convert(dict(given), Settings)
+    except msgspec.ValidationError as error:
+        raise GroupError(str(error)) from None
+    settings.check()
+    return settings

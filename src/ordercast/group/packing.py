@@ -46,8 +46,8 @@ class Packing(Layer):
 
     capacity: ClassVar[int] = 1_000  # bytes of payload in one broadcast of the inner protocol
     window: ClassVar[int] = 8  # own packs on their way that are not delivered here yet
-    queue_bytes: ClassVar[int] = 4_000_000  # of waiting messages, beyond which `ready` is false
-    queue_messages: ClassVar[int] = 10_000
+    queue_bytes: ClassVar[int] = 1_000_000  # of waiting messages, beyond which `ready` is false
+    queue_messages: ClassVar[int] = 2_000
 
     def __init__(self, me: Pid, members: Sequence[Pid], port: Port, parameters: Any = None) -> None:
         # Sender: what waits, how much that is, and where the first of it stands.

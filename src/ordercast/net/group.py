@@ -25,10 +25,9 @@ from ordercast.group import Packing, packed
 from ordercast.net.errors import GroupClosed, GroupError, GroupFailed, LockedOut, MembersMissing
 from ordercast.net.presence import Presence
 from ordercast.net.recording import Recording
-from ordercast.net.settings import Settings, at_level_of, make_settings
+from ordercast.net.settings import Settings, at_level_of, make_settings, protocol_named
 from ordercast.net.sockets import Address, is_loopback, resolve
 from ordercast.net.udp import Above, UdpPort, default_frame_bytes
-from ordercast.protocols.catalog import protocol as named
 from ordercast.trace.columns import JOIN, LEAVE
 
 HELLO_EVERY = 0.05  # while members are missing
@@ -100,8 +99,8 @@ class Group:
 
         Raises a `GroupError` that says in one line what is wrong.
         """
+        kind = protocol_named(protocol) if isinstance(protocol, str) else protocol
         try:
-            kind = named(protocol) if isinstance(protocol, str) else protocol
             made = make_settings({"me": me, "members": dict(members), "protocol": kind.name, **settings})
             parameters_of(kind, made.parameters)
         except ValueError as error:
@@ -225,6 +224,10 @@ class Group:
         if self._paused and 2 * len(self._inbox) <= self.settings.inbox_messages:
             self._paused = False
             self._port.resume()
+
+    def counts(self) -> dict[str, Any]:
+        """What this member met: frames it rejected, by reason, and datagrams that the host did not take."""
+        return {"rejected": dict(self._port.rejected), "unsent": self._port.unsent}
 
     # ------------------------------------------------------------------ leaving
 

@@ -1,5 +1,6 @@
 """What describes a group and this member's place in it: the arguments of `Group.join`, and `ordercast node`'s file."""
 
+import importlib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from ordercast.group import at_level
 from ordercast.net.errors import GroupError, LevelRefused, UnknownMember
 from ordercast.net.frames import LARGEST_BYTES, number
 from ordercast.net.sockets import Address
+from ordercast.protocols.catalog import protocol
 
 SMALLEST_FRAME_BYTES = 576
 
@@ -32,7 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     multicast: Address | None = None  # an IP multicast group; None: one datagram to each member
     frame_bytes: int | None = None  # of a datagram; None: as large as the path allows
     timeout: float = 30.0  # for all members to be there
-    queue_messages: int = 10_000  # broadcasts that may wait here
+    queue_messages: int = 2_000  # broadcasts that may wait here
     inbox_messages: int = 50_000  # deliveries that may wait for the application
     trace: str | None = None  # a directory: record what happens here
     run: str = "live"  # the name of the trace's run
@@ -90,6 +92,20 @@ def read_settings(path: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, ValueError, AttributeError, TypeError) as error:
         raise GroupError(f"{path}: {error}") from None
     return given
+
+
+def protocol_named(name: str) -> type[Process]:
+    """A protocol of the catalog, or one's own as `module:Class`; `GroupError` if there is none."""
+    module, colon, attribute = name.partition(":")
+    try:
+        if not colon:
+            return protocol(name)
+        kind = getattr(importlib.import_module(module), attribute)
+    except (ValueError, ImportError, AttributeError) as error:
+        raise GroupError(str(error)) from None
+    if not (isinstance(kind, type) and issubclass(kind, Process)):
+        raise GroupError(f"{name} is not a protocol (a subclass of ordercast.core.Process)")
+    return kind
 
 
 def at_level_of(settings: Settings, kind: type[Process]) -> type[Process]:

@@ -25,7 +25,15 @@ Copies: TypeAlias = list[tuple[End, float]]  # (receiver, delay beyond the netwo
 Link: TypeAlias = Callable[[End, Copies], Copies]  # (src, copies) -> what is left of them
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True, tag=str.lower, tag_field="kind", forbid_unknown_fields=True):
+class Fault(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag=str.lower,
+    tag_field="kind",
+    forbid_unknown_fields=True,
+    omit_defaults=True,  # JSON has no infinity: an end that is not set is left out
+):
     """Base of all faults.  `fault` is its name in a contract's `safe_under` and `live_under`."""
 
     fault: ClassVar[Kind]

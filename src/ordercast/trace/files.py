@@ -29,7 +29,7 @@ class TraceUnreadable(ValueError):
 
 def file_name(run: str, part: int | None = None, member: int | None = None) -> str:
     """The file of a run (or of one part, or one member of it).  A run's name becomes safe for any file system."""
-    safe = re.sub(r"[^A-Za-z0-9_.=,+-]", lambda m: f"%{ord(m[0]):02x}", run)
+    safe = re.sub(r"^\.|\.(?=(?:part|member)-)|[^A-Za-z0-9_.=,+-]", lambda m: f"%{ord(m[0]):02x}", run)
     whose = "" if member is None else f".member-{member}"
     return safe + whose + ("" if part is None else f".part-{part}") + SUFFIX
 

@@ -226,17 +226,20 @@ class Group:
             self._port.resume()
 
     def counts(self) -> dict[str, Any]:
-        """What this member met: frames it rejected, by reason, and datagrams that the host did not take."""
-        return {"rejected": dict(self._port.rejected), "unsent": self._port.unsent}
+        """What this member met: frames it rejected, by reason; datagrams that the host did not take; frames lost
+        on purpose."""
+        port = self._port
+        return {"rejected": dict(port.rejected), "unsent": port.unsent, "lost": port.lost}
 
     # ------------------------------------------------------------------ leaving
 
-    async def leave(self, drain: float = 5.0) -> bool:
+    async def leave(self, drain: float = 5.0, wait: bool = False) -> bool:
         """Go.  Before, for at most `drain` seconds, see to it that what was broadcast here is handed over.
 
         If all members want to go, each stays until every one has every message: then the answer is true.  If the
         others go on, this one leaves when its own messages are delivered (where the protocol reports stability: held
-        by every member).  A fixed group may stop when a member has left.
+        by every member), or with `wait` stays until they want to go, too.  A fixed group may stop when a member has
+        left.
         """
         if self._closed:
             return False
@@ -247,15 +250,17 @@ class Group:
         presence.want_to_go(self._process.accepted)
         deadline, notice = now() + drain, now()
         grace = min(deadline, now() + GRACE)
-        while self._failure is None and not presence.all_settled and now() < deadline:
+        while not (self._failure or self._closed or presence.all_settled) and now() < deadline:
             if presence.settle(self._delivered) or now() >= notice:
                 port.notify(port.others, presence.notice())
                 notice = now() + FAREWELL_EVERY
             handed_over = self._stable if self._process.reports else self._delivered[self.me]
-            if handed_over >= self._process.accepted and not presence.totals and now() >= grace:
+            if handed_over >= self._process.accepted and not (wait or presence.totals) and now() >= grace:
                 break
             if not presence.all_settled:
                 await self._change(FAREWELL_EVERY)
+        if self._closed:
+            return False
         settled = presence.all_settled
         for _ in range(LAST_NOTICES if settled else 0):
             port.notify(port.others, presence.notice(gone=True))

@@ -64,6 +64,7 @@ class UdpPort:
         self.session: int | None = None  # until the members have met, frames with messages are not for this member
         self.rejected: Counter[str] = Counter()
         self.unsent = 0  # datagrams that the socket refused
+        self.lost = 0  # frames dropped on purpose
         self._outbox: dict[tuple[Pid, ...] | None, list[bytes]] = {}  # None: the other members
         self._outbox_bytes: dict[tuple[Pid, ...] | None, int] = {}
         self._copies: deque[Message] = deque()  # for this member itself
@@ -216,6 +217,7 @@ class UdpPort:
 
     def _messages(self, src: Pid, messages: list[Message], size_bytes: int) -> None:
         lost = bool(self.drop) and self._random.random() < self.drop
+        self.lost += lost
         if self.recording is not None and messages:
             size_bytes //= len(messages)
             for message in messages:

@@ -13,6 +13,7 @@ Fault: TypeAlias = Literal[
 
 LEVELS: tuple[Level, ...] = ("reliable", "fifo", "causal", "agreed", "safe")
 LINK_FAULTS: tuple[Fault, ...] = ("loss", "duplication", "reordering", "delay")
+PASSING_FAULTS: tuple[Fault, ...] = (*LINK_FAULTS, "pause", "outage", "partition")  # nobody is gone for good
 
 # The properties each order brings with it, by the names of the checker.
 _BY_ORDER: dict[Order, tuple[str, ...]] = {

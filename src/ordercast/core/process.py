@@ -85,7 +85,7 @@ class Process:
 
     def __init__(self, me: Pid, members: Sequence[Pid], port: Port, parameters: Any = None) -> None:
         self.me, self.members, self.port = me, tuple(members), port
-        self.parameters = self.Parameters() if parameters is None else parameters
+        self.parameters: Any = self.Parameters() if parameters is None else parameters
 
     def start(self, joining: bool = False) -> None:
         """The first verb, called once: begin, as a founder or as a newcomer."""

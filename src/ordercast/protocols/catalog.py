@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from ordercast.core import Process
+from ordercast.protocols.dtp import DTP
 
-_PROTOCOLS: tuple[type[Process], ...] = ()
+_PROTOCOLS: tuple[type[Process], ...] = (DTP,)
 
 CATALOG: Mapping[str, type[Process]] = {kind.name: kind for kind in _PROTOCOLS}
 

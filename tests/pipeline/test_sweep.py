@@ -1,6 +1,8 @@
 """Sweeps and verdicts over Spark: resumable, idempotent, the same wherever they run."""
 
+import json
 import shutil
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -14,6 +16,7 @@ from ordercast.pipeline.verify import as_json, verdicts_of, verify
 from ordercast.sim import Run, faults
 from ordercast.trace import Member, Recorder, TraceUnreadable, read_info, read_trace, write_trace
 from ordercast.trace.columns import BROADCAST, DELIVER
+from ordercast.trace.foreign import import_logs
 from tests.toys import Flood
 
 
@@ -238,3 +241,23 @@ def test_facts_have_a_column_for_whatever_any_row_has(tmp_path):
     assert table.column_names == ["run", "error", "x", "y"]
     assert str(table.schema.field("error").type) == "string"
     assert table.column("x").to_pylist() == [1.5, None]
+
+
+def test_imported_logs_have_the_verdicts_of_the_known_histories(spark, tmp_path):
+    cases = json.loads((Path(__file__).parent.parent / "vectors/data/histories.json").read_text())
+    with (tmp_path / "log").open("w") as log:
+        for case in cases:
+            for member in case["members"]:
+                common = {"run": str(case["id"]), "member": member["id"]}
+                print(json.dumps(common | {"kind": "member"}), file=log)
+                for kind, origin, n in member["events"]:
+                    line = common | {"kind": kind, "origin": origin, "n": n}
+                    to = case["to"].get(f"{origin},{n}")
+                    print(json.dumps(line | ({"to": to} if to is not None else {})), file=log)
+                if member["status"] != "correct":
+                    print(json.dumps(common | {"kind": {"crashed": "crash"}.get(member["status"], "cut")}), file=log)
+    import_logs([tmp_path / "log"], tmp_path / "out")
+    found = {run["run"]: run["verdicts"] for run in as_json(verify(spark, tmp_path / "out"))["runs"]}
+    assert len(found) == len(cases) >= 90
+    for case in cases:
+        assert found[str(case["id"])] == case["expect"], case["id"]

@@ -76,7 +76,7 @@ def _piece(experiment: Experiment, point: Any, code: str) -> Piece:
         label = named(point).name
     else:
         guess = experiment.seconds(point) if experiment.seconds else 0.2
-        label = experiment.id
+        label = experiment.measure.__qualname__
     return Piece(f"{label}-{digest}", guess, partial(_measured, experiment.measure, point, experiment.kinds, code))
 
 

@@ -162,3 +162,36 @@ def test_a_malformed_workload_names_its_line(text, message):
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match=r"\w"):
         wrong()
+
+
+class Talker(Flood):
+    """Composes its next frame when the channel has taken the last one."""
+
+    name = "talker"
+    composes_late = True
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.on_air, self.cleared = False, 0
+
+    def ready(self):
+        return not self.on_air
+
+    def broadcast(self, payload, to=None):
+        self.on_air = True
+        super().broadcast(payload, to)
+
+    def clear(self):
+        self.on_air = False
+        self.cleared += 1
+
+
+@pytest.mark.parametrize("network", [networks.Bus(bandwidth=100e3), networks.Delay()])
+@pytest.mark.parametrize(
+    "fault", [faults.Outage(member=2, begin=0.5, end=1.5), faults.Pause(member=2, begin=0.5, end=1.5)]
+)
+def test_the_channel_takes_a_frame_also_of_a_member_that_is_mute_or_paused(network, fault):
+    plan = Run(protocol="talker", network=network, faults=(fault,), messages=300, settle=1, size_bytes=250)
+    outcome = simulate(Talker, plan, Recorder())
+    sent = rows(outcome, SEND)
+    assert len(sent[(sent["member"] == 2) & (sent["time"] > 1.5)]) > 10

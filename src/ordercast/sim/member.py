@@ -29,6 +29,7 @@ class Member:
         self.others: tuple[Member, ...] = ()
         self.timers: dict[Hashable, int] = {}  # name -> tick of the queue entry that counts
         self.transmitting = 0  # frames that the channel has not yet taken, for `clear`
+        self.clear_due = False  # it took the last one while the member was paused
         self.socket = 0  # frames that it holds while the member is paused
         # The application: what it asked for, what waits for `ready`, what it was given.
         self.asks: Iterator[Ask] = iter(())
@@ -61,8 +62,8 @@ class Member:
             self.put(message, members)
 
     def put(self, message: Message, to: "tuple[Member, ...]") -> None:
-        if self.state == DEAF:
-            self.simulation.meet("outage")
+        if self.state == DEAF and to != (self,):
+            self.mute()
             to = (self,) if self in to else ()
         if to == (self,):
             self.simulation.schedule(self.simulation.now, self.arrive, self.pid, message, None)
@@ -72,6 +73,13 @@ class Member:
     def transmit(self, to: "tuple[Member, ...]", message: Message, size: int, stamp: Any) -> None:
         self.transmitting += self.composes_late
         self.simulation.channel.transmit(self, to, message, size, stamp)
+
+    def mute(self) -> None:
+        """A frame is handed to a channel that does not carry it: taken at once, and lost."""
+        self.simulation.meet("outage")
+        if self.composes_late:
+            self.transmitting += 1
+            self.simulation.schedule(self.simulation.now, self.cleared)
 
     def size_of(self, message: Message) -> int:
         """What a frame costs on the wire, as declared."""
@@ -214,6 +222,8 @@ class Member:
             self.process.clear()
             if self.waiting:
                 self.pump()
+        elif self.state == PAUSED:
+            self.clear_due = not self.transmitting
 
     # ------------------------------------------------------------------ its application
 
@@ -289,4 +299,7 @@ class Member:
                 self.take(src, message, stamp)
         elif self.held:
             self.simulation.schedule(self.simulation.now, self.take_next)
+        if self.clear_due and not self.transmitting:
+            self.process.clear()
+        self.clear_due = False
         self.pump()

@@ -50,7 +50,7 @@ class RecordingMember(Member):
         simulation = self.simulation
         own = to == (self,)
         if self.state == DEAF and not own:
-            simulation.meet("outage")
+            self.mute()
             to = (self,) if self in to else ()
             own = True
         if own:

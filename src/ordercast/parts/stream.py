@@ -1,0 +1,86 @@
+"""What a host of GK's tree knows of one source: its place on the lists, what it has, and what it is in the tree."""
+
+from collections.abc import Mapping, Sequence
+
+from ordercast.core import Pid
+from ordercast.parts import runs
+from ordercast.parts.history import History
+from ordercast.parts.runs import Runs
+
+
+class Stream:
+    """One host's part in the redelivery of one source's messages.  It decides nothing: `tree` does."""
+
+    def __init__(self, source: Pid, me: Pid, lists: Mapping[Pid, Sequence[Pid]], fifo: bool) -> None:
+        self.source = source
+        self.mine = tuple(lists[me])  # PL(me)
+        self.rank = {host: len(mine) for host, mine in lists.items()}  # a total order; the source has 0
+        self.history = History(fifo)
+        self.hears = True  # the source itself was heard within m deltas
+        self.coord: Pid | None = None  # COORD(me)
+        self.probes: int | None = None  # probes sent since the search began; none: I do not search
+        # A coordinator's: DESC, without itself (none: a descendant of unknown state).
+        self.desc: dict[Pid, Runs | None] = {}
+        self.waiting: dict[Pid, Runs | None] = {}  # came in, and will be served when `gathering` ends
+        self.gathering = False
+        self.asked: Runs = runs.NOTHING  # what some descendant was asked to send me
+        self.announcements = 0
+        self.unanswered: dict[Pid, int] = {}  # descendant -> calls of the roll that it left unanswered
+        self.progress = False  # something was redelivered since the last announcement, sent or heard
+
+    def copy(self) -> "Stream":
+        twin = object.__new__(Stream)
+        twin.__dict__.update(self.__dict__)
+        twin.history = self.history.copy()
+        twin.desc, twin.waiting, twin.unanswered = dict(self.desc), dict(self.waiting), dict(self.unanswered)
+        return twin
+
+    def above(self, a: Pid, b: Pid) -> bool:
+        """May `a` coordinate `b`?"""
+        return self.rank[a] < self.rank[b]
+
+    def rest(self) -> None:
+        """COORD returns to NIL."""
+        self.coord = self.probes = None
+        self.desc, self.unanswered, self.asked = {}, {}, runs.NOTHING
+
+    def delegate(self, coord: Pid) -> None:
+        """`coord` takes over me and mine.  The names are kept: if it is never heard, I take them back."""
+        self.desc = dict.fromkeys([*self.desc, *self.waiting])
+        self.coord, self.probes = coord, None
+        self.waiting, self.unanswered, self.asked = {}, {}, runs.NOTHING
+
+    def describe(self, host: Pid, received: Runs | None) -> None:
+        """A DESC says this of a host; saying that it is not known does not unsay what came just before."""
+        if received is not None or host not in self.waiting:
+            self.waiting[host] = received
+        if received is not None:
+            self.history.end = max(self.history.end, runs.below(received))
+        self.unanswered.pop(host, None)
+
+    def all_got(self, n: int) -> None:
+        """A new message came from the source itself: so it did, most likely, to my descendants."""
+        for host, received in self.desc.items():
+            if received is not None:
+                self.desc[host] = runs.add(received, n)
+
+    def holds(self) -> Runs:
+        """The union of what my group has."""
+        out = self.history.received
+        for received in self.desc.values():
+            if received is not None:
+                out = runs.union(out, received)
+        return out
+
+    def announce(self, call_every: int, calls_missed: int) -> bool:
+        """Is the next announcement a call of the roll?  Descendants that missed too many calls are dropped."""
+        for host, calls in list(self.unanswered.items()):
+            if calls >= calls_missed:
+                self.desc.pop(host, None)
+                del self.unanswered[host]
+        call = self.announcements % call_every == call_every - 1 or None in self.desc.values()
+        self.announcements += 1
+        if call:
+            for host in self.desc:
+                self.unanswered[host] = self.unanswered.get(host, 0) + 1
+        return call

@@ -1,0 +1,375 @@
+"""Reliable broadcast over an unreliable multicast, by priority lists and coordinator trees (GK).
+
+A source numbers its messages and multicasts each once; while it has nothing to say it sends null messages.  A host
+that misses something probes its priority list for a coordinator; coordinators gather their hosts into a tree, deliver
+inside it what any of them holds, and one alone looks for whoever has the rest.  Several sources are as many copies of
+this, side by side.  Messages are delivered as they come, or in the source's order (`fifo`).  Appendix I's events stand
+at their handlers.
+
+What GK leaves open is decided here; `docs/protocols/tree.md` tells the run that breaks without each decision.
+ 1. A null message carries the last number.  A message from the source without gaps returns a host to NIL.
+ 2. The source, and a host at NIL that has everything, answer, fill and forget.
+ 3. A host that a probe made coordinator (event 2) begins to probe when a DESC arrives that it cannot fill.
+ 4. A gap or silence inside a tree starts nothing.  Redelivered messages show that the tree lives, as announcements do.
+ 5. A coordinator that is told of a higher one hands over its DESC, and keeps the names until that one announces itself.
+ 6. What a coordinator receives later fills its DESC again, but for descendants it has delegated.
+ 7. Announcements say what the group holds; who differs sends its DESC again.  They call the roll now and then: who does
+    not answer two calls is dropped.
+ 8. "I am coordinator" from a host lower than oneself, or lower than one's coordinator, is ignored.
+ 9. A coordinator that hears the source again begins its list anew, at once.
+10. DESCs that arrive together are filled together.
+11. Hosts report to the source how far they are whole; it announces a floor, below which nobody keeps anything.  When a
+    host stays away, the history fills up, and then the source waits, or drops the oldest (`when_full`).
+12. A host that comes back without memory gets what lies above the floor.  A source's crash ends its stream.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ordercast.core import LINK_FAULTS, Contract, Pid, Process
+from ordercast.parts import runs
+from ordercast.parts.fill import ask, fill, filled
+from ordercast.parts.priority_lists import check, generic, reorder
+from ordercast.parts.runs import Runs
+from ordercast.parts.stream import Stream
+from ordercast.parts.tree_words import (
+    Ask,
+    Coordinator,
+    Data,
+    Desc,
+    IAmCoordinator,
+    Null,
+    Probe,
+    Status,
+    TreeParameters,
+)
+
+_CALL_EVERY, _CALLS_MISSED = 8, 2  # every eighth announcement calls the roll; who misses two calls is dropped
+
+
+class Tree(Process):
+    name = "tree"
+    contract = Contract(
+        paper="GK",
+        title="Reliable broadcast over unreliable multicast: priority lists and coordinator trees",
+        order="none",
+        levels=("reliable", "fifo"),
+        safe_under=(*LINK_FAULTS, "pause", "outage", "partition", "crash"),
+        live_under=(*LINK_FAULTS, "pause", "outage", "partition", "crash"),
+        bounds={"history": "`history` messages of each source"},
+    )
+    Parameters = TreeParameters
+    parameters: TreeParameters
+    joins = "as_same"
+
+    def start(self, joining: bool = False) -> None:
+        p, members = self.parameters, self.members
+        sources = p.sources or members
+        if p.lists and len(p.lists) != len(sources):
+            raise ValueError(f"{len(sources)} sources want as many assignments of priority lists, not {len(p.lists)}")
+        self.streams: dict[Pid, Stream] = {}
+        for k, source in enumerate(sources):
+            if source not in members:
+                raise ValueError(f"the source {source} is no member; members are {', '.join(map(str, members))}")
+            at = members.index(source)
+            lists: Mapping[Pid, Sequence[Pid]] = generic(tuple(reversed(members[at:] + members[:at])))
+            if p.lists:
+                lists = dict(zip(members, p.lists[k], strict=True))
+                check(lists, source)
+            self.streams[source] = Stream(source, self.me, lists, p.fifo)
+        self.whole = {other: 0 for other in members if other != self.me}  # host -> what it reported to me, the source
+        self.ended = joining and self.me in self.streams
+        for source in self.streams:
+            if source != self.me:
+                self.port.set_timer(("silence", source), p.m * p.delta)
+                self.port.set_timer(("status", source), p.status_every)
+            elif not self.ended:
+                self.port.set_timer("null", p.delta)
+
+    # ------------------------------------------------------------------ the source
+
+    def ready(self) -> bool:
+        mine = self.streams.get(self.me)
+        if mine is None:
+            return True
+        full = mine.history.end - mine.history.floor >= self.parameters.history
+        return not self.ended and not (full and self.parameters.when_full == "wait")
+
+    def broadcast(self, payload: bytes, to: Sequence[Pid] | None = None) -> None:
+        if self.me not in self.streams:
+            raise ValueError(f"{self.me} is not one of the sources ({', '.join(map(str, self.streams))})")
+        if to is not None:
+            raise ValueError(f"{self.name} delivers to the whole group, not to a part of it")
+        stream = self.streams[self.me]
+        history = stream.history
+        n = history.end
+        if n - history.floor >= self.parameters.history:
+            history.raise_floor(n + 1 - self.parameters.history)
+        self.hand_over(stream, history.take(n, payload))
+        self.port.multicast(Data(self.me, n, history.floor, payload))
+        self.port.set_timer("null", self.parameters.delta)
+
+    def on_null_due(self) -> None:
+        history = self.streams[self.me].history
+        self.port.multicast(Null(self.me, history.end, history.floor))
+        self.port.set_timer("null", self.parameters.delta)
+
+    def on_status(self, src: Pid, message: Status) -> None:
+        if message.source == self.me and not self.ended:
+            self.whole[src] = max(self.whole[src], message.below)
+            self.streams[self.me].history.raise_floor(min(self.whole.values()))
+
+    # ------------------------------------------------------------------ the stream
+
+    def on_data(self, src: Pid, message: Data) -> None:
+        if message.source == self.me:
+            return
+        stream = self.streams[message.source]
+        history = stream.history
+        again = message.n < history.end  # redelivered: it was known to exist
+        due = history.take(message.n, message.payload)
+        self.hand_over(stream, due + history.raise_floor(message.floor))
+        if again:
+            stream.progress = True
+            if stream.coord == self.me:
+                self.gather(stream)
+            elif stream.coord is not None:
+                self.await_coordinator(stream)
+        elif stream.coord == self.me:
+            stream.all_got(message.n)
+        self.heard(stream, src)
+
+    def on_null(self, src: Pid, message: Null) -> None:
+        if message.source == self.me:
+            return
+        stream = self.streams[message.source]
+        stream.history.end = max(stream.history.end, message.end)
+        self.hand_over(stream, stream.history.raise_floor(message.floor))
+        self.heard(stream, src)
+
+    def hand_over(self, stream: Stream, due: Iterable[tuple[int, bytes]]) -> None:
+        for n, payload in due:
+            self.port.deliver(stream.source, n, payload)
+
+    def heard(self, stream: Stream, src: Pid) -> None:
+        """Something of the stream came; was it from the source itself, and does that change what I am?"""
+        if src == stream.source:
+            self.port.set_timer(("silence", stream.source), self.parameters.m * self.parameters.delta)
+            if not stream.hears:
+                stream.hears = True
+                if stream.probes is not None:
+                    stream.probes = 0
+                    self.on_probe_due(stream.source)
+        self.judge(stream)
+
+    def judge(self, stream: Stream) -> None:
+        if stream.history.lacks():
+            if stream.coord is None:
+                self.seek(stream)
+        elif stream.hears and stream.coord is not None and None not in stream.desc.values():
+            stream.rest()
+            for timer in ("probe", "announce", "coordinator"):
+                self.port.cancel_timer((timer, stream.source))
+
+    def on_silence(self, source: Pid) -> None:
+        stream = self.streams[source]
+        stream.hears = False
+        if stream.coord in (None, self.me):
+            self.seek(stream)
+
+    def on_status_due(self, source: Pid) -> None:
+        stream = self.streams[source]
+        below = runs.prefix(stream.history.received)
+        if stream.hears and below > stream.history.floor:
+            self.port.send(source, Status(source, below))
+        self.port.set_timer(("status", source), self.parameters.status_every)
+
+    # ------------------------------------------------------------------ looking for a coordinator
+
+    def seek(self, stream: Stream) -> None:
+        """Event 1: a failure is detected, or the coordinator timed out."""
+        self.lead(stream)
+        if stream.probes is None and stream.mine:
+            stream.probes = 0
+            self.on_probe_due(stream.source)
+
+    def lead(self, stream: Stream) -> None:
+        if stream.coord != self.me:
+            stream.coord = self.me
+            stream.announcements = 0
+            self.port.cancel_timer(("coordinator", stream.source))
+            self.port.set_timer(("announce", stream.source), self.parameters.announce_every)
+
+    def on_probe_due(self, source: Pid) -> None:
+        stream, p = self.streams[source], self.parameters
+        assert stream.probes is not None
+        lap, place = divmod(stream.probes, len(stream.mine))
+        if place == 0 and p.dynamic:
+            stream.mine = reorder(stream.mine, {other: self.port.cost(other) for other in stream.mine})
+        self.port.send(stream.mine[place], Probe(source))
+        stream.probes += 1
+        self.port.set_timer(("probe", source), p.respond_within if lap == 0 else p.probe_every)
+
+    def on_probe(self, src: Pid, message: Probe) -> None:
+        """Event 2."""
+        stream = self.streams[message.source]
+        if stream.source == self.me:
+            if not self.ended:
+                self.port.send(src, Coordinator(self.me, self.me))
+            return
+        if stream.coord is None:
+            self.lead(stream)
+        assert stream.coord is not None
+        self.port.send(src, Coordinator(stream.source, stream.coord))
+
+    def on_coordinator(self, src: Pid, message: Coordinator) -> None:
+        """Event 3."""
+        stream = self.streams[message.source]
+        if stream.coord == self.me and stream.above(message.coord, self.me):
+            self.attach(stream, message.coord)
+
+    def attach(self, stream: Stream, coord: Pid) -> None:
+        described = {self.me: stream.history.received, **stream.desc, **stream.waiting}
+        stream.delegate(coord)
+        for timer in ("probe", "announce"):
+            self.port.cancel_timer((timer, stream.source))
+        self.port.send(coord, Desc(stream.source, tuple(described.items())))
+        self.await_coordinator(stream)
+
+    def await_coordinator(self, stream: Stream) -> None:
+        # Who coordinated before gives up a little sooner, so that it takes its hosts over before they all search.
+        p = self.parameters
+        wait = p.coordinator_timeout - (p.announce_every if stream.desc else 0.0)
+        self.port.set_timer(("coordinator", stream.source), max(wait, p.announce_every))
+
+    def on_coordinator_lost(self, source: Pid) -> None:
+        self.seek(self.streams[source])
+
+    # ------------------------------------------------------------------ serving those who lack something
+
+    def on_desc(self, src: Pid, message: Desc) -> None:
+        """Event 4, first half: note it; what comes within `gather` is served together."""
+        stream = self.streams[message.source]
+        if not self.ended or stream.source != self.me:
+            for host, received in message.hosts:
+                if host != self.me:
+                    stream.describe(host, received)
+            self.gather(stream)
+
+    def gather(self, stream: Stream) -> None:
+        if not self.parameters.gather:
+            self.serve(stream)
+        elif not stream.gathering:
+            stream.gathering = True
+            self.port.set_timer(("gather", stream.source), self.parameters.gather)
+
+    def on_gathered(self, source: Pid) -> None:
+        self.serve(self.streams[source])
+
+    def serve(self, stream: Stream) -> None:
+        """Event 4, second half: fill; who cannot fill everything coordinates or passes it on."""
+        stream.gathering = False
+        waiting, stream.waiting = stream.waiting, {}
+        if stream.source == self.me:
+            self.fill(stream, waiting)
+        elif stream.coord in (None, self.me):
+            stream.desc = self.fill(stream, {**stream.desc, **waiting})
+            if stream.coord is None and not stream.history.lacks() and None not in waiting.values():
+                stream.desc = {}
+            else:
+                self.lead(stream)
+                self.ask(stream)
+                self.judge(stream)
+                if stream.coord is not None:
+                    self.seek(stream)
+        elif waiting:
+            described = self.fill(stream, waiting)
+            self.port.send(stream.coord, Desc(stream.source, tuple(described.items())))
+
+    def fill(self, stream: Stream, desc: Mapping[Pid, Runs | None]) -> dict[Pid, Runs | None]:
+        """Appendix I's fill; returns the description as it is once all has arrived."""
+        history = stream.history
+        known = {host: received for host, received in desc.items() if received is not None}
+        behind = tuple(host for host, received in known.items() if runs.prefix(received) < history.floor)
+        if behind:  # they wait for what nobody keeps
+            self.port.multicast(Null(stream.source, history.end, history.floor), behind)
+        for start, end, to in fill(history.held(), known):
+            for n in range(start, end):
+                self.port.multicast(Data(stream.source, n, history.floor, history.kept[n]), to)
+        return {**desc, **filled(history.received, known)}
+
+    def ask(self, stream: Stream) -> None:
+        """Some of my hosts have what I lack: one of them shall send it to all who lack it."""
+        have = runs.union(stream.history.received, stream.asked)
+        known = {host: received for host, received in stream.desc.items() if received is not None}
+        for holder, there in ask(have, {self.me: have, **known}, self.port.cost).items():
+            self.port.send(holder, Ask(stream.source, tuple(there.items())))
+            for host, claimed in there.items():
+                sends = runs.minus(known[holder], claimed)
+                if host == self.me:
+                    stream.asked = runs.union(stream.asked, sends)
+                else:
+                    stream.desc[host] = runs.union(known[host], sends)
+
+    def on_ask(self, src: Pid, message: Ask) -> None:
+        self.fill(self.streams[message.source], dict(message.hosts))
+
+    # ------------------------------------------------------------------ a coordinator and its hosts
+
+    def on_announce(self, source: Pid) -> None:
+        """Event 5."""
+        stream = self.streams[source]
+        call = stream.announce(_CALL_EVERY, _CALLS_MISSED)
+        if stream.desc:
+            message = IAmCoordinator(source, stream.holds(), stream.history.floor, call)
+            self.port.multicast(message, tuple(stream.desc))
+        if not stream.progress:
+            stream.asked = runs.NOTHING
+            self.ask(stream)
+        stream.progress = False
+        self.port.set_timer(("announce", source), self.parameters.announce_every)
+
+    def on_i_am_coordinator(self, src: Pid, message: IAmCoordinator) -> None:
+        """Event 6."""
+        if message.source == self.me:
+            return
+        stream = self.streams[message.source]
+        if stream.coord is None or not stream.above(src, self.me):
+            return
+        if stream.coord == self.me:
+            self.attach(stream, src)
+        elif stream.coord == src or stream.above(src, stream.coord):
+            history = stream.history
+            stream.coord, stream.desc = src, {}
+            history.end = max(history.end, runs.below(message.holds))
+            self.hand_over(stream, history.raise_floor(message.floor))
+            stalled = runs.minus(message.holds, history.received) and not stream.progress
+            if message.call or stalled or runs.minus(history.received, message.holds):
+                received = None if stream.progress else history.received  # more may be on its way
+                self.port.send(src, Desc(stream.source, ((self.me, received),)))
+            stream.progress = False
+            self.await_coordinator(stream)
+            self.judge(stream)
+
+    def buffers(self) -> Mapping[str, tuple[int, int]]:
+        fullest = max(len(stream.history.kept) for stream in self.streams.values())
+        return {"history": (fullest, self.parameters.history)}
+
+    handlers = {
+        Data: on_data,
+        Null: on_null,
+        Probe: on_probe,
+        Coordinator: on_coordinator,
+        Desc: on_desc,
+        IAmCoordinator: on_i_am_coordinator,
+        Ask: on_ask,
+        Status: on_status,
+    }
+    timers = {
+        "null": on_null_due,
+        "silence": on_silence,
+        "status": on_status_due,
+        "probe": on_probe_due,
+        "coordinator": on_coordinator_lost,
+        "gather": on_gathered,
+        "announce": on_announce,
+    }

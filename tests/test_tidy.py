@@ -12,7 +12,7 @@ MAY_IMPORT = {  # a package that is not named here has no place in the house
     "protocols": {"core", "parts"},
     "trace": {"core"},
     "spec": {"core", "trace"},
-    "sim": {"core", "trace"},
+    "sim": {"core", "parts", "trace"},
     "measure": {"core", "trace"},
     "explore": {"core", "spec", "sim"},
     "group": {"core", "parts", "protocols"},

@@ -58,6 +58,10 @@ class Stream:
             self.history.end = max(self.history.end, runs.below(received))
         self.unanswered.pop(host, None)
 
+    def unknown(self) -> bool:
+        """Do I coordinate somebody of whom I do not know what he has?"""
+        return None in self.desc.values()
+
     def all_got(self, n: int) -> None:
         """A new message came from the source itself: so it did, most likely, to my descendants."""
         for host, received in self.desc.items():
@@ -78,7 +82,7 @@ class Stream:
             if calls >= calls_missed:
                 self.desc.pop(host, None)
                 del self.unanswered[host]
-        call = self.announcements % call_every == call_every - 1 or None in self.desc.values()
+        call = self.announcements % call_every == call_every - 1 or self.unknown()
         self.announcements += 1
         if call:
             for host in self.desc:

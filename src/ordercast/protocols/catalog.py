@@ -4,8 +4,12 @@ from collections.abc import Mapping
 
 from ordercast.core import Process
 from ordercast.protocols.dtp import DTP
+from ordercast.protocols.tree import Tree
 
-_PROTOCOLS: tuple[type[Process], ...] = (DTP,)
+_PROTOCOLS: tuple[type[Process], ...] = (
+    DTP,
+    Tree,
+)
 
 CATALOG: Mapping[str, type[Process]] = {kind.name: kind for kind in _PROTOCOLS}
 

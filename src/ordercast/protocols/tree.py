@@ -163,9 +163,9 @@ class Tree(Process):
 
     def judge(self, stream: Stream) -> None:
         if stream.history.lacks():
-            if stream.coord is None:
+            if stream.coord in (None, self.me):
                 self.seek(stream)
-        elif stream.hears and stream.coord is not None and None not in stream.desc.values():
+        elif stream.hears and stream.coord is not None and not (stream.coord == self.me and stream.unknown()):
             stream.rest()
             for timer in ("probe", "announce", "coordinator"):
                 self.port.cancel_timer((timer, stream.source))

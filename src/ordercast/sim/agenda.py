@@ -5,6 +5,7 @@ from math import inf, isinf
 from typing import TYPE_CHECKING, Any
 
 from ordercast.sim import faults
+from ordercast.sim.channel import Breakable
 from ordercast.sim.member import DEAD, DEAF, RUNNING, Member
 from ordercast.sim.recording import RecordingMember
 
@@ -38,6 +39,13 @@ class Agenda:
                     self.at(fault.at, self.leave, fault.member)
                 case faults.Install():
                     self.at(fault.at, self.install, fault.members)
+                case faults.Down():
+                    channel = simulation.channel
+                    if not isinstance(channel, Breakable):
+                        raise ValueError(f"{fault.what!r} cannot fail: this network is not made of links and sites")
+                    channel.check(fault.what)
+                    self.at(fault.begin, channel.fail, fault.what)
+                    self.at(fault.end, channel.restore, fault.what)
                 case faults.LinkFault():
                     for moment in (fault.begin, fault.end):
                         if not isinf(moment):

@@ -243,6 +243,15 @@ class Install(Fault, frozen=True, kw_only=True):
         return self.members
 
 
+class Down(Fault, frozen=True, kw_only=True):
+    """A link or a site of a switched network, by its name, fails and returns."""
+
+    fault = "partition"
+    what: str
+    begin: float
+    end: float
+
+
 AnyFault: TypeAlias = (
     Loss
     | Bursts
@@ -257,6 +266,7 @@ AnyFault: TypeAlias = (
     | Outage
     | Leave
     | Install
+    | Down
 )
 
 

@@ -1,36 +1,16 @@
-"""Networks: what becomes of a frame between its sender and its receivers.
-
-A network is a value with one method, `channel(simulation)`, that makes its live part.  A channel has one, too:
-`transmit(src, to, message, size, stamp)` schedules `member.arrive(src.pid, message, stamp)` for the members of `to`
-(never empty; the sender may be among them): by `simulation.schedule` or, where link faults are planned, by `spread`.
-"""
+"""Networks: what becomes of a frame between its sender and its receivers (`channel` says what each must do)."""
 
 from collections.abc import Sequence
 from heapq import heappush
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-
-import msgspec
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ordercast.core import Message
+from ordercast.sim.channel import Channel, Network
+from ordercast.sim.switched import Switched
 
 if TYPE_CHECKING:
     from ordercast.sim.member import Member
     from ordercast.sim.simulation import Simulation
-
-
-class Channel(Protocol):
-    """The live part of a network."""
-
-    point_to_point: bool  # a multicast is so many sends
-
-    def transmit(self, src: "Member", to: Sequence["Member"], message: Message, size: int, stamp: Any) -> None: ...
-
-
-class Network(msgspec.Struct, frozen=True, kw_only=True, tag=str.lower, tag_field="kind", forbid_unknown_fields=True):
-    """Base of all networks."""
-
-    def channel(self, simulation: "Simulation") -> Channel:
-        raise NotImplementedError  # abstract
 
 
 class Bus(Network, frozen=True, kw_only=True):
@@ -122,4 +102,4 @@ class _DelayChannel:
             simulation.schedule(now, src.cleared)
 
 
-AnyNetwork: TypeAlias = Bus | Delay
+AnyNetwork: TypeAlias = Bus | Delay | Switched

@@ -306,6 +306,7 @@ class Simulation:
             "payload_kinds": kinds,
             "buffers": {name: list(peak) for name, peak in self.peaks.items()},
             "duration_s": self.now,
+            **(self.channel.facts() if hasattr(self.channel, "facts") else {}),
         }
 
 

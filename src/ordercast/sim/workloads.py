@@ -24,15 +24,18 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, tag=str.lower, tag_fie
 
 
 class Poisson(Workload, frozen=True, kw_only=True):
-    """Independent Poisson arrivals at every member, with this mean time between one member's broadcasts."""
+    """Independent Poisson arrivals at every member (or those named), with this mean time between one's broadcasts."""
 
     interval: float = 0.1
+    senders: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         _positive(interval=self.interval)
 
     def asks(self, member: int, members: int, random: Random) -> Iterator[Ask]:
-        return _poisson(self.interval, random)
+        if self.senders is None or member in self.senders:
+            return _poisson(self.interval, random)
+        return iter(())
 
 
 class Bursts(Workload, frozen=True, kw_only=True):

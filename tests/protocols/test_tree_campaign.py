@@ -1,0 +1,61 @@
+"""GK's tree under random schedules: what it must come to, whatever links, switches and hosts do."""
+
+import pytest
+
+from ordercast.spec import check
+from ordercast.trace.columns import DELIVER, RECEIVE, SEND
+from tests.protocols.switched_runs import Schedule, wrong_with
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_random_schedules_end_well(seed):
+    wrong, _ = wrong_with(Schedule(seed))
+    assert wrong == []
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("block", range(20))
+def test_a_thousand_random_schedules_end_well(block):
+    for seed in range(1000 + 50 * block, 1050 + 50 * block):
+        wrong, _ = wrong_with(Schedule(seed))
+        assert wrong == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_properties_of_what_was_delivered(seed):
+    schedule = Schedule(seed)
+    _, simulation = wrong_with(schedule, record=True, gather=0.0)
+    trace = simulation.recorder.trace("run", [_member(member) for member in simulation.members])
+    verdicts = check(trace, ["integrity", "fifo"])
+    assert verdicts["integrity"].result == "holds"
+    returned = len(simulation.members) > schedule.hosts  # who came back without memory begins at the floor
+    if schedule.parameters["fifo"] and not returned:
+        assert verdicts["fifo"].result == "holds"
+    _nothing_was_sent_again_unasked(trace, simulation)
+
+
+def _member(member):
+    from ordercast.trace import Member
+
+    return Member(member.name)
+
+
+def _nothing_was_sent_again_unasked(trace, simulation):
+    """Every transmission of a message but its first was caused by a DESC, a request, or a message that came in."""
+    rows = trace.rows
+    names = trace.info.messages
+    sends = rows[(rows["kind"] == SEND) & (rows["message"] == names.index("Data"))]
+    sent = set()
+    for row in sends:
+        message = (int(row["origin"]), int(row["n"]))
+        if row["member"] == row["origin"] and message not in sent:
+            sent.add(message)
+            continue
+        cause = rows[row["cause"]]
+        assert cause["kind"] == RECEIVE
+        allowed = (
+            {"Desc", "Ask"} if row["member"] == row["origin"] else {"Desc", "Ask", "Data", "IAmCoordinator", "Null"}
+        )
+        assert names[cause["message"]] in allowed
+    assert len(sent) == sum(len(member.payloads) for member in simulation.members)
+    assert len(rows[rows["kind"] == DELIVER])

@@ -43,5 +43,7 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True):
         """The names of the properties that a run within `safe_under` must satisfy."""
         ends = ("validity", "agreement")
         causal = ("causal",) if "causal" in self.levels and self.order == "total" else ()
-        wanted = ("integrity", *ends, *_BY_ORDER[self.order], *causal, *self.also)
+        safe = ("safe",) if "stable" in self.reports else ()
+        bounded = ("bounded",) if self.bounds else ()
+        wanted = ("integrity", *ends, *_BY_ORDER[self.order], *causal, *safe, *bounded, *self.also)
         return tuple(dict.fromkeys(name for name in wanted if name not in self.never))

@@ -174,9 +174,7 @@ def _last(stable_at: Floats, trace: Trace) -> Floats:
     return last
 
 
-def _buffer(
-    messages: _Messages, trace: Trace, stable_at: Floats, payload: npt.NDArray[np.bool_]
-) -> float | None:
+def _buffer(messages: _Messages, trace: Trace, stable_at: Floats, payload: npt.NDArray[np.bool_]) -> float | None:
     rows = trace.rows
     moved = rows[np.isin(rows["kind"], (SEND, RECEIVE)) & (rows["message"] >= 0) & (rows["origin"] >= 0)]
     moved = moved[payload[moved["message"]]]

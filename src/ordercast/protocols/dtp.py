@@ -75,11 +75,11 @@ class DTPParameters(Parameters, frozen=True, kw_only=True):
     ] = 0
     timeout: Annotated[
         Time, msgspec.Meta(gt=0, extra={"unit": "s"}, description="after which a MSG or a REQ is sent again")
-    ] = 0.1
+    ] = 0.05
     token_timeout: Annotated[
         Time,
         msgspec.Meta(gt=0, extra={"unit": "s"}, description="after which a pass of the token is repeated; above T"),
-    ] = 0.25
+    ] = 0.15
 
 
 class DTP(Process):

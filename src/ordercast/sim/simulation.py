@@ -300,13 +300,16 @@ class Simulation:
     def facts(self) -> dict[str, Any]:
         """What the rows do not say."""
         kinds = [kind.__name__ for kind in self.kind.handlers if kind.carries == "payload"]
+        bounds = {name: {"most": most, "limit": limit} for name, (most, limit) in self.peaks.items()}
         return {
             "measured": min(self.run.messages, self.asked),
             "stalled": self.stalled,
             "payload_kinds": kinds,
-            "buffers": {name: list(peak) for name, peak in self.peaks.items()},
             "duration_s": self.now,
             **(self.channel.facts() if hasattr(self.channel, "facts") else {}),
+            "faults_end": self.agenda.last_change,
+            **({"live_within": self.run.live_within} if self.run.live_within is not None else {}),
+            **({"bounds": bounds} if bounds else {}),
         }
 
 

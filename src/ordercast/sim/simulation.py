@@ -222,10 +222,17 @@ class Simulation:
                 self.enter(self.phase + 1)
 
     def enter(self, phase: int) -> None:
+        newcomers = [member for member in self.members[self.run.members :] if member.state != DEAD and not member.left]
+        if phase == OVER and newcomers:  # what the others have by now, they are about to get
+            self.schedule(self.now + self.run.settle / 2, self.close)
+            return
         self.phase = phase
         self.last_stable = self.now
         if phase < OVER:
             self.reconsider()
+
+    def close(self, *_: Any) -> None:
+        self.phase = OVER
 
     def reconsider(self) -> None:
         """Look again at who keeps the run in its phase: at its begin, and when somebody comes or goes."""

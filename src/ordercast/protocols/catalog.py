@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 
 from ordercast.core import Process
+from ordercast.protocols.counter import Counter
 from ordercast.protocols.dtp import DTP
 from ordercast.protocols.tree import Tree
 
 _PROTOCOLS: tuple[type[Process], ...] = (
+    Counter,
     DTP,
     Tree,
 )

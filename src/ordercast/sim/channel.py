@@ -5,8 +5,8 @@ the members of `to` (never empty; the sender may be among them): by `simulation.
 planned, by `spread`.  Some know more: `cost(src, to)` of a path, and `facts()` at the end of a run.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
@@ -27,6 +27,8 @@ class Channel(Protocol):
 
 class Network(msgspec.Struct, frozen=True, kw_only=True, tag=str.lower, tag_field="kind", forbid_unknown_fields=True):
     """Base of all networks."""
+
+    gives: ClassVar[Mapping[str, str]] = {}  # what a protocol's contract may ask of it by `needs`
 
     def channel(self, simulation: "Simulation") -> Channel:
         raise NotImplementedError  # abstract

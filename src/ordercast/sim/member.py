@@ -65,7 +65,7 @@ class Member:
         if self.state == DEAF and to != (self,):
             self.mute()
             to = (self,) if self in to else ()
-        if to == (self,):
+        if to == (self,) and not self.simulation.one_channel:
             self.simulation.schedule(self.simulation.now, self.arrive, self.pid, message, None)
         elif to:
             self.transmit(to, message, self.size_of(message), None)
@@ -165,7 +165,7 @@ class Member:
             return
         elif self.state == PAUSED:
             simulation.meet("pause")
-            if len(self.held) < self.socket:
+            if len(self.held) < self.socket or src == self.pid:
                 self.held.append((src, message, stamp))
             else:
                 self.dropped("overrun", stamp)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ordercast.core import Message
 from ordercast.sim.channel import Channel, Network
+from ordercast.sim.sequenced import MultiChannel, OneChannel
 from ordercast.sim.switched import Switched
 
 if TYPE_CHECKING:
@@ -102,4 +103,4 @@ class _DelayChannel:
             simulation.schedule(now, src.cleared)
 
 
-AnyNetwork: TypeAlias = Bus | Delay | Switched
+AnyNetwork: TypeAlias = Bus | Delay | Switched | OneChannel | MultiChannel

@@ -54,7 +54,9 @@ class RecordingMember(Member):
             to = (self,) if self in to else ()
             own = True
         if own:
-            if to:
+            if to and simulation.one_channel:
+                self.transmit(to, message, self.size_of(message), self.stamp(message, -1, 0))
+            elif to:
                 simulation.schedule(simulation.now, self.arrive, self.pid, message, self.stamp(message, -1, 0))
             return
         size = self.size_of(message)

@@ -84,6 +84,11 @@ class Simulation:
         ]
         self.members: list[Member] = []
         self.by_pid: dict[Pid, Member] = {}
+        for need, value in kind.contract.needs.items():
+            if run.network.gives.get(need) != value:
+                network = type(run.network).__name__
+                raise ValueError(f"{kind.name} needs a network with {need}: {value}, which {network} is not")
+        self.one_channel = run.network.gives.get("channel") == "one"  # a copy for oneself has its place there, too
         self.channel = run.network.channel(self)
         self.saturated = isinstance(run.workload, Saturated)
         self.phase = LOAD
@@ -112,15 +117,8 @@ class Simulation:
     def schedule(self, when: float, call: Callable[..., None], a: Any = None, b: Any = None, c: Any = None) -> None:
         heappush(self.queue, (when, next(self.tick), call, a, b, c))
 
-    def spread(
-        self,
-        src: Member,
-        to: Sequence[Member],
-        message: Message,
-        stamp: Any,
-        delay: Callable[[], float] | None = None,
-    ) -> None:
-        """The copies of a frame for others, through the planned link faults, each with the network's own delay."""
+    def copies(self, src: Member, to: Sequence[Member], message: Message, stamp: Any) -> faults.Copies:
+        """The copies of a frame for others that the planned link faults leave, each with the delay they add."""
         kind, now = type(message).__name__, self.now
         copies: faults.Copies = [(member, 0.0) for member in to if member is not src]
         for link in self.links:
@@ -136,7 +134,19 @@ class Simulation:
                         if id(member) not in there:
                             member.dropped("partition" if fault.fault == "partition" else "loss", stamp)  # type: ignore[attr-defined]
                 copies = left
-        for member, late in copies:
+        return copies
+
+    def spread(
+        self,
+        src: Member,
+        to: Sequence[Member],
+        message: Message,
+        stamp: Any,
+        delay: Callable[[], float] | None = None,
+    ) -> None:
+        """Those copies, each with the network's own delay."""
+        now = self.now
+        for member, late in self.copies(src, to, message, stamp):
             when = now + late if delay is None else now + late + delay()
             self.schedule(when, member.arrive, src.pid, message, stamp)  # type: ignore[attr-defined]
 

@@ -5,9 +5,9 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parts.clusters import Cluster, some_steps
 
 from ordercast.parts.receipt_logs import Pdu, ReceiptLogs, may_send
-from tests.parts.clusters import Cluster, some_steps
 
 READINGS = ("literal", "sender", "implicit", "implicit_ackall")
 

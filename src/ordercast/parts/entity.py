@@ -14,7 +14,7 @@ is closed, a `Status`: its REQ and its free buffers, outside the sequence.
 """
 # ruff: noqa: SIM300 - the paper's names are in capitals, and no constants
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -88,6 +88,9 @@ class Entity(Process):
 
     def send_status(self, asks: bool, to: Pid | None = None) -> None:
         raise NotImplementedError  # abstract
+
+    def buffers(self) -> Mapping[str, tuple[int, int]]:
+        return {"SL": (len(self.SL), self.parameters.W)}
 
     # ------------------------------------------------------------------ sending
 

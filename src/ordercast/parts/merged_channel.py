@@ -48,6 +48,10 @@ class MergedChannel(Generic[Frame]):
                 insort(self.early, (at, src, before, frame), key=_place)
             self._join()
 
+    def forget(self, src: Pid, kind: type) -> None:
+        """Take a member's frames of a kind out of the sequence: holes, at no other member's cost."""
+        self.queue = [entry for entry in self.queue if entry[1] != src or not isinstance(entry[2], kind)]
+
     def skip(self) -> None:
         """Wait no longer for what is missing before the frames that were early at the last call, too."""
         for at, src, _, _ in self.early:

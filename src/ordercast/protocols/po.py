@@ -13,20 +13,21 @@ Departures and mended holes:
 - How the conditions are read: parts/receipt_logs.py.  How a quiet cluster goes on: parts/entity.py.
 - The paper leaves the recovery of lost PDUs to its references.  A PDU that the receipt condition refuses for what is
   missing is kept, and tried again after every receipt.  If it stays refused for `ask_after`, the sources of what is
-  missing are asked by a `Status`, and a source sends again, to the one that asked, whatever its REQ lacks.
-  p.A_h > REQ_h is not at once a loss: on several channels the PDU of E_h may still be on its way.
+  missing are told (`Lack`), and send it again.  p.A_h > REQ_h is not at once a loss: on several channels the PDU of
+  E_h may still be on its way.  The last PDU of all leaves no gap: a source also sends again what an entity still
+  lacked, when it asked by two statuses in turn.
 - A PDU sent again is the same, A and all.  With a fresh A, one member would take it for a first pre-acknowledger
   while another, who has the first copy, would not: E_1 acknowledges p, and E_2 does not know that all hold it.
 - A PDU for a part of the cluster travels to all members, who number it, and is handed over at its destinations.
 """
 # ruff: noqa: SIM300 - the paper's names are in capitals, and no constants
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ordercast.core import LINK_FAULTS, Contract, Pid, Port
+from ordercast.core import PASSING_FAULTS, Contract, Message, Pid, Port
 from ordercast.parts.entity import DataPdu, EmptyPdu, Entity, EntityParameters, StatusPdu
 from ordercast.parts.receipt_logs import Pdu
 
@@ -41,6 +42,12 @@ class Empty(EmptyPdu, frozen=True):
 
 class Status(StatusPdu, frozen=True):
     pass
+
+
+class Lack(Message, frozen=True):
+    """I lack these PDUs of yours."""
+
+    SEQs: tuple[int, ...]
 
 
 class POParameters(EntityParameters, frozen=True):
@@ -61,9 +68,9 @@ class PO(Entity):
         order="causal",
         levels=("reliable", "fifo", "causal"),
         reports=("stable", "known"),
-        safe_under=(*LINK_FAULTS, "pause", "outage", "partition", "crash"),
-        live_under=(*LINK_FAULTS, "pause", "outage", "partition"),
-        bounds={"sent": "W PDUs", "early": "n W PDUs", "unacknowledged": "2 n W PDUs"},
+        safe_under=(*PASSING_FAULTS, "crash"),
+        live_under=PASSING_FAULTS,
+        bounds={"SL": "W PDUs", "early": "n W PDUs"},
     )
 
     Parameters = POParameters
@@ -74,6 +81,7 @@ class PO(Entity):
         self.level = self.parameters.deliver_at
         self.early: list[dict[int, Pdu]] = [{} for _ in self.members]  # refused for what is missing, by SEQ
         self.asking = False  # is the timer set that asks for it?
+        self.asked_at = [0] * len(self.members)  # my SEQ when each asked last
 
     # ------------------------------------------------------------------ sending
 
@@ -134,27 +142,33 @@ class PO(Entity):
     def on_ask(self) -> None:
         """Something refused is still waiting: ask the sources of what it waits for."""
         self.asking = False
-        for h in self._missing():
-            self.send_status(asks=True, to=self.members[h])
+        end = [max(early, default=req) for early, req in zip(self.early, self.logs.REQ, strict=True)]
+        for early in self.early:
+            for p in early.values():
+                end = list(map(max, end, p.A))
+        for h, (early, req) in enumerate(zip(self.early, self.logs.REQ, strict=True)):
+            lacks = tuple(seq for seq in range(req, end[h]) if seq not in early)
+            if lacks:
+                self.port.send(self.members[h], Lack(lacks))
         self._watch()
 
-    def _missing(self) -> list[int]:
-        """The entities of which I know a PDU that I lack."""
-        missing = [False] * len(self.members)
-        for j, early in enumerate(self.early):
-            for p in early.values():
-                missing[j] |= p.SEQ > self.logs.REQ[j] and self.logs.REQ[j] not in early
-                for h, a in enumerate(p.A):
-                    missing[h] |= a > self.logs.REQ[h] and self.logs.REQ[h] not in self.early[h]
-        return [h for h, lacks in enumerate(missing) if lacks]
+    def on_lack(self, src: Pid, lack: Lack) -> None:
+        for p in self.SL:
+            if p.SEQ in lack.SEQs:
+                self.port.send(src, p)
 
     def on_status(self, src: Pid, status: Status) -> None:
         self.hear(src, status)
         if status.asks:
+            h = self.logs.rank[src]
+            before, self.asked_at[h] = self.asked_at[h], self.SEQ
             for p in self.SL:
-                if p.SEQ >= status.REQ[self.logs.me]:
+                if status.REQ[self.logs.me] <= p.SEQ < before:
                     self.port.send(src, p)
         self.settle()
 
-    handlers = {Data: on_pdu, Empty: on_pdu, Status: on_status}
+    def buffers(self) -> Mapping[str, tuple[int, int]]:
+        return {**super().buffers(), "early": (sum(map(len, self.early)), len(self.members) * self.parameters.W)}
+
+    handlers = {Data: on_pdu, Empty: on_pdu, Status: on_status, Lack: on_lack}
     timers = {**Entity.timers, "ask": on_ask}

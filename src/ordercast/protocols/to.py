@@ -31,12 +31,12 @@ Without a common channel, `to_merged` makes one: parts/merged_channel.py, with a
 """
 # ruff: noqa: SIM300 - the paper's names are in capitals, and no constants
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-from ordercast.core import Contract, Message, Pid, Port
+from ordercast.core import PASSING_FAULTS, Contract, Message, Pid, Port
 from ordercast.parts.entity import DataPdu, EmptyPdu, Entity, EntityParameters, StatusPdu
 from ordercast.parts.merged_channel import MergedChannel, Stamp
 from ordercast.parts.receipt_logs import Pdu
@@ -107,9 +107,9 @@ _CONTRACT = Contract(
     order="total",
     levels=("reliable", "fifo", "causal", "agreed", "safe"),
     reports=("stable", "known"),
-    safe_under=("loss", "duplication", "delay", "pause", "outage", "partition", "crash"),
-    live_under=("loss", "duplication", "delay", "pause", "outage", "partition"),
-    bounds={"sent": "W PDUs", "of the next epoch": "n W messages", "unacknowledged": "2 n W PDUs"},
+    safe_under=(*PASSING_FAULTS, "crash"),  # none of them changes the order on a channel that is one
+    live_under=PASSING_FAULTS,
+    bounds={"SL": "W PDUs", "aside": "n W PDUs", "later": "2 n W messages"},
     needs={"channel": "one"},
 )
 
@@ -184,7 +184,7 @@ class TO(Entity):
                     self._leave()
             else:
                 self._pdu(frame)
-        elif frame.epoch == self.epoch + 1 and len(self.later) < 2 * len(self.members) * self.parameters.W:
+        elif frame.epoch == self.epoch + 1 and len(self.later) < self.buffers()["later"][1]:
             self.later.append((src, frame))  # its sender has begun before me
 
     def _pdu(self, p: Data | Empty) -> None:
@@ -283,6 +283,11 @@ class TO(Entity):
         for src, frame in later:
             self.take(src, frame)
 
+    def buffers(self) -> Mapping[str, tuple[int, int]]:
+        window = len(self.members) * self.parameters.W
+        aside = (sum(map(len, self.aside)), window)
+        return {**super().buffers(), "aside": aside, "later": (len(self.later), 2 * window)}
+
     handlers = {
         Data: on_frame,
         Empty: on_frame,
@@ -319,8 +324,6 @@ class TOMerged(TO):
     contract = msgspec.structs.replace(
         _CONTRACT,
         title="totally ordering broadcast, on many channels merged into one",
-        safe_under=(*_CONTRACT.safe_under, "reordering"),
-        live_under=(*_CONTRACT.live_under, "reordering"),
         needs={},
     )
     Parameters = TOMergedParameters
@@ -340,6 +343,8 @@ class TOMerged(TO):
             self.channel.put(self.me, message.at, message)
 
     def on_frame(self, src: Pid, frame: Frame) -> None:
+        if isinstance(frame, Status):
+            self.channel.forget(src, Status)  # this one says more; else they pile up while a member is silent
         self.channel.put(src, frame.at, frame)
         self.settle()
 

@@ -1,4 +1,5 @@
-"""po_state.json: PDUs in the order of their arrival at one entity, with what each step moves, in every reading of NT."""
+"""po_state.json: PDUs as they arrive at one entity, with what each step moves, in every reading of NT."""
+# ruff: noqa: SIM300 - the paper's names are in capitals, and no constants
 
 import json
 

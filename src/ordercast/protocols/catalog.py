@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 
 from ordercast.core import Process
+from ordercast.protocols.cm import CM
 from ordercast.protocols.counter import Counter
 from ordercast.protocols.dtp import DTP
-from ordercast.protocols.po import PO
-from ordercast.protocols.to import TO, TOMerged
+from ordercast.protocols.pinwheel import Pinwheel
 from ordercast.protocols.tree import Tree
 
 _PROTOCOLS: tuple[type[Process], ...] = (
-    Counter,
     DTP,
-    PO,
-    TO,
-    TOMerged,
+    CM,
+    Pinwheel,
+    Counter,
     Tree,
 )
 

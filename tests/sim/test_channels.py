@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from ordercast.core import Contract
@@ -41,6 +42,10 @@ class Listener(Flood):
     handlers = {Word: on_word}
 
 
+class OneChannelListener(Listener):
+    contract = msgspec.structs.replace(Listener.contract, needs={"channel": "one"})
+
+
 def heard(network, planned, seed=1, members=4):
     run = Run(
         protocol="listener",
@@ -52,7 +57,8 @@ def heard(network, planned, seed=1, members=4):
         settle=1,
         seed=seed,
     )
-    outcome = simulate(Listener, run)
+    kind = OneChannelListener if network.gives.get("channel") == "one" else Listener
+    outcome = simulate(kind, run)
     return [member.process.heard for member in outcome.simulation.members]
 
 
@@ -74,9 +80,13 @@ def sequence(logs):
 
 
 @pytest.mark.parametrize("planned", [(), LOSS, MISCHIEF], ids=["no fault", "loss", "everything"])
-@pytest.mark.parametrize("bandwidth", [None, 1e6])
-def test_on_one_channel_all_hear_one_sequence_with_holes(planned, bandwidth):
-    logs = heard(networks.OneChannel(high=0.03, bandwidth=bandwidth), planned)
+@pytest.mark.parametrize(
+    "network",
+    [networks.OneChannel(high=0.03), networks.OneChannel(high=0.03, bandwidth=1e6), networks.Bus(bandwidth=1e6)],
+    ids=["delays", "delays and bandwidth", "bus"],
+)
+def test_on_one_channel_all_hear_one_sequence_with_holes(planned, network):
+    logs = heard(network, planned)
     assert sequence(logs) is not None
     sent = [max(n for origin, n in log if origin == k) for k, log in enumerate(logs)]
     for k, log in enumerate(logs):

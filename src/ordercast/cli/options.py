@@ -122,10 +122,14 @@ def workload(text: str, interval: float) -> workloads.AnyWorkload:
 
 
 def network(kind: str, bandwidth: float, delay: str, point_to_point: bool) -> networks.AnyNetwork:
-    """bus or delay."""
+    """bus, delay, one-channel or multi-channel."""
     if kind == "bus":
         return networks.Bus(bandwidth=bandwidth)
+    low, high = span("--delay", delay)
     if kind == "delay":
-        low, high = span("--delay", delay)
         return networks.Delay(low=low, high=high, point_to_point=point_to_point)
-    raise ValueError(f"--network: {kind!r} is not a network; there are: bus, delay")
+    if kind == "one-channel":
+        return networks.OneChannel(low=low, high=high)
+    if kind == "multi-channel":
+        return networks.MultiChannel(low=low, high=high)
+    raise ValueError(f"--network: {kind!r} is not a network; there are: bus, delay, one-channel, multi-channel")

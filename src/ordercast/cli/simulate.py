@@ -32,7 +32,13 @@ def simulate(
     workload: Annotated[
         str, typer.Option(help="poisson, bursts[:SIZE], hot[:MEMBER[:TIMES]], saturated[:WINDOW], or a file.")
     ] = "poisson",
-    network: Annotated[str, typer.Option(help="bus (one shared medium) or delay (independent delays).")] = "bus",
+    network: Annotated[
+        str,
+        typer.Option(
+            help="bus (one shared medium), delay (independent delays), one-channel (delays, one order for all) or "
+            "multi-channel (delays, an order per sender)."
+        ),
+    ] = "bus",
     bandwidth: Annotated[float, typer.Option(help="Bits per second of the bus.")] = 10e6,
     delay: Annotated[str, typer.Option(metavar="A:B", help="Seconds, uniform, drawn per receiver.")] = "0.001:0.010",
     point_to_point: Annotated[bool, typer.Option(help="Count a multicast as its single sends.")] = False,

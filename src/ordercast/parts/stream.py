@@ -12,12 +12,13 @@ class Stream:
     """One host's part in the redelivery of one source's messages.  It decides nothing: `tree` does."""
 
     def __init__(self, source: Pid, me: Pid, lists: Mapping[Pid, Sequence[Pid]], fifo: bool) -> None:
-        self.source = source
+        self.source, self.me = source, me
         self.mine = tuple(lists[me])  # PL(me)
         self.rank = {host: len(mine) for host, mine in lists.items()}  # a total order; the source has 0
         self.history = History(fifo)
         self.hears = True  # the source itself was heard within m deltas
         self.coord: Pid | None = None  # COORD(me)
+        self.acting = False  # I gave my hosts to COORD, and act for them until it announces itself
         self.probes: int | None = None  # probes sent since the search began; none: I do not search
         # A coordinator's: DESC, without itself (none: a descendant of unknown state).
         self.desc: dict[Pid, Runs | None] = {}
@@ -39,16 +40,41 @@ class Stream:
         """May `a` coordinate `b`?"""
         return self.rank[a] < self.rank[b]
 
+    def leads(self) -> bool:
+        """Do I coordinate, for good or until another takes over?"""
+        return self.acting or (self.coord is not None and self.coord == self.me)
+
     def rest(self) -> None:
         """COORD returns to NIL."""
-        self.coord = self.probes = None
-        self.desc, self.unanswered, self.asked = {}, {}, runs.NOTHING
+        self._follow(None)
+
+    def follow(self, coord: Pid) -> None:
+        """`coord` has announced itself: it coordinates me and mine."""
+        self._follow(coord)
 
     def delegate(self, coord: Pid) -> None:
-        """`coord` takes over me and mine.  The names are kept: if it is never heard, I take them back."""
-        self.desc = dict.fromkeys([*self.desc, *self.waiting])
-        self.coord, self.probes = coord, None
-        self.waiting, self.unanswered, self.asked = {}, {}, runs.NOTHING
+        """`coord` is asked to take over me and mine, and to fill what they lack; I keep the names."""
+        names = [*self.desc, *(host for host in self.waiting if host not in self.desc)]
+        self._follow(coord)
+        self.desc, self.acting = dict.fromkeys(names), bool(names)
+
+    def _follow(self, coord: Pid | None) -> None:
+        self.coord, self.probes, self.acting = coord, None, False
+        self.desc, self.waiting, self.unanswered, self.asked = {}, {}, {}, runs.NOTHING
+
+    def take_waiting(self) -> dict[Pid, Runs | None]:
+        waiting, self.waiting = self.waiting, {}
+        return waiting
+
+    def admit(self) -> dict[Pid, None]:
+        """What waits joins DESC; returns those whom I have delegated: what they get now is all that I do for them."""
+        delegated: dict[Pid, None] = {}
+        for host, received in self.take_waiting().items():
+            if self.acting and self.desc.get(host, ()) is None:
+                delegated[host] = None
+            if received is not None or host not in self.desc:
+                self.desc[host] = received
+        return delegated
 
     def describe(self, host: Pid, received: Runs | None) -> None:
         """A DESC says this of a host; saying that it is not known does not unsay what came just before."""
@@ -82,7 +108,7 @@ class Stream:
             if calls >= calls_missed:
                 self.desc.pop(host, None)
                 del self.unanswered[host]
-        call = self.announcements % call_every == call_every - 1 or self.unknown()
+        call = self.announcements % call_every == call_every - 1 or (self.unknown() and not self.acting)
         self.announcements += 1
         if call:
             for host in self.desc:

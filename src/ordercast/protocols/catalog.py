@@ -7,6 +7,8 @@ from ordercast.protocols.cm import CM
 from ordercast.protocols.counter import Counter
 from ordercast.protocols.dtp import DTP
 from ordercast.protocols.pinwheel import Pinwheel
+from ordercast.protocols.po import PO
+from ordercast.protocols.to import TO
 from ordercast.protocols.tree import Tree
 
 _PROTOCOLS: tuple[type[Process], ...] = (
@@ -14,6 +16,8 @@ _PROTOCOLS: tuple[type[Process], ...] = (
     CM,
     Pinwheel,
     Counter,
+    TO,
+    PO,
     Tree,
 )
 

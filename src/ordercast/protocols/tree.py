@@ -11,7 +11,8 @@ What GK leaves open is decided here; `docs/protocols/tree.md` tells the run that
  2. The source, and a host at NIL that has everything, answer, fill and forget.
  3. A host that a probe made coordinator (event 2) begins to probe when a DESC arrives that it cannot fill.
  4. A gap or silence inside a tree starts nothing.  Redelivered messages show that the tree lives, as announcements do.
- 5. A coordinator that is told of a higher one hands over its DESC, and keeps the names until that one announces itself.
+ 5. A coordinator that is told of a higher one hands over its DESC, and goes on acting for its hosts until that one
+    announces itself to it: a healthy host fills and never will.  It takes them back if nothing is filled either.
  6. What a coordinator receives later fills its DESC again, but for descendants it has delegated.
  7. Announcements say what the group holds; who differs sends its DESC again.  They call the roll now and then: who does
     not answer two calls is dropped.
@@ -130,11 +131,11 @@ class Tree(Process):
         self.hand_over(stream, due + history.raise_floor(message.floor))
         if again:
             stream.progress = True
-            if stream.coord == self.me:
+            if stream.leads():
                 self.gather(stream)
-            elif stream.coord is not None:
+            if stream.coord not in (None, self.me):
                 self.await_coordinator(stream)
-        elif stream.coord == self.me:
+        elif stream.leads():
             stream.all_got(message.n)
         self.heard(stream, src)
 
@@ -187,21 +188,23 @@ class Tree(Process):
 
     def seek(self, stream: Stream) -> None:
         """Event 1: a failure is detected, or the coordinator timed out."""
-        self.lead(stream)
+        if stream.coord != self.me:
+            self.lead(stream)
         if stream.probes is None and stream.mine:
             stream.probes = 0
             self.on_probe_due(stream.source)
 
     def lead(self, stream: Stream) -> None:
-        if stream.coord != self.me:
-            stream.coord = self.me
-            stream.announcements = 0
-            self.port.cancel_timer(("coordinator", stream.source))
-            self.port.set_timer(("announce", stream.source), self.parameters.announce_every)
+        stream.coord, stream.acting, stream.announcements = self.me, False, 0
+        self.port.cancel_timer(("coordinator", stream.source))
+        self.port.set_timer(("announce", stream.source), self.parameters.announce_every)
 
     def on_probe_due(self, source: Pid) -> None:
         stream, p = self.streams[source], self.parameters
         assert stream.probes is not None
+        if stream.unknown():  # first what we have ourselves, then what others have
+            self.port.set_timer(("probe", source), p.respond_within)
+            return
         lap, place = divmod(stream.probes, len(stream.mine))
         if place == 0 and p.dynamic:
             stream.mine = reorder(stream.mine, {other: self.port.cost(other) for other in stream.mine})
@@ -219,7 +222,7 @@ class Tree(Process):
         if stream.coord is None:
             self.lead(stream)
         assert stream.coord is not None
-        self.port.send(src, Coordinator(stream.source, stream.coord))
+        self.port.send(src, Coordinator(stream.source, self.me if stream.acting else stream.coord))
 
     def on_coordinator(self, src: Pid, message: Coordinator) -> None:
         """Event 3."""
@@ -230,19 +233,20 @@ class Tree(Process):
     def attach(self, stream: Stream, coord: Pid) -> None:
         described = {self.me: stream.history.received, **stream.desc, **stream.waiting}
         stream.delegate(coord)
-        for timer in ("probe", "announce"):
-            self.port.cancel_timer((timer, stream.source))
+        self.port.cancel_timer(("probe", stream.source))
+        if not stream.acting:
+            self.port.cancel_timer(("announce", stream.source))
         self.port.send(coord, Desc(stream.source, tuple(described.items())))
         self.await_coordinator(stream)
 
     def await_coordinator(self, stream: Stream) -> None:
-        # Who coordinated before gives up a little sooner, so that it takes its hosts over before they all search.
-        p = self.parameters
-        wait = p.coordinator_timeout - (p.announce_every if stream.desc else 0.0)
-        self.port.set_timer(("coordinator", stream.source), max(wait, p.announce_every))
+        self.port.set_timer(("coordinator", stream.source), self.parameters.coordinator_timeout)
 
     def on_coordinator_lost(self, source: Pid) -> None:
-        self.seek(self.streams[source])
+        stream = self.streams[source]
+        self.seek(stream)
+        if stream.unknown():
+            self.on_announce(source)
 
     # ------------------------------------------------------------------ serving those who lack something
 
@@ -268,21 +272,22 @@ class Tree(Process):
     def serve(self, stream: Stream) -> None:
         """Event 4, second half: fill; who cannot fill everything coordinates or passes it on."""
         stream.gathering = False
-        waiting, stream.waiting = stream.waiting, {}
         if stream.source == self.me:
-            self.fill(stream, waiting)
-        elif stream.coord in (None, self.me):
-            stream.desc = self.fill(stream, {**stream.desc, **waiting})
-            if stream.coord is None and not stream.history.lacks() and None not in waiting.values():
-                stream.desc = {}
-            else:
+            self.fill(stream, stream.take_waiting())
+        elif stream.coord is None or stream.leads():
+            delegated = stream.admit()
+            stream.desc = {**self.fill(stream, stream.desc), **delegated}
+            if stream.coord is None and not stream.history.lacks() and not stream.unknown():
+                stream.desc = {}  # all have everything
+                return
+            if stream.coord is None:
                 self.lead(stream)
-                self.ask(stream)
-                self.judge(stream)
-                if stream.coord is not None:
-                    self.seek(stream)
-        elif waiting:
-            described = self.fill(stream, waiting)
+            self.ask(stream)
+            self.judge(stream)
+            if stream.coord == self.me:
+                self.seek(stream)
+        elif stream.waiting:
+            described = self.fill(stream, stream.take_waiting())
             self.port.send(stream.coord, Desc(stream.source, tuple(described.items())))
 
     def fill(self, stream: Stream, desc: Mapping[Pid, Runs | None]) -> dict[Pid, Runs | None]:
@@ -339,7 +344,10 @@ class Tree(Process):
             self.attach(stream, src)
         elif stream.coord == src or stream.above(src, stream.coord):
             history = stream.history
-            stream.coord, stream.desc = src, {}
+            if stream.acting:
+                self.port.send(src, Desc(stream.source, tuple(stream.desc.items())))
+                self.port.cancel_timer(("announce", stream.source))
+            stream.follow(src)
             history.end = max(history.end, runs.below(message.holds))
             self.hand_over(stream, history.raise_floor(message.floor))
             stalled = runs.minus(message.holds, history.received) and not stream.progress

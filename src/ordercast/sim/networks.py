@@ -9,6 +9,8 @@ from ordercast.sim.channel import Channel, Network
 from ordercast.sim.sequenced import MultiChannel, OneChannel
 from ordercast.sim.switched import Switched
 
+__all__ = ["AnyNetwork", "Bus", "Channel", "Delay", "MultiChannel", "Network", "OneChannel", "Switched"]
+
 if TYPE_CHECKING:
     from ordercast.sim.member import Member
     from ordercast.sim.simulation import Simulation
@@ -21,6 +23,7 @@ class Bus(Network, frozen=True, kw_only=True):
     """
 
     bandwidth: float = 10e6  # bits per second
+    gives = {"channel": "one"}
 
     def __post_init__(self) -> None:
         if not self.bandwidth > 0:
@@ -57,7 +60,9 @@ class _BusChannel:
 
     def arrive_spread(self, src: "Member", frame: tuple[Sequence["Member"], Message], stamp: Any) -> None:
         to, message = frame
-        if src in to:
+        if src in to and self.simulation.one_channel:
+            self.simulation.in_turn(self.simulation.now, src, src, message, stamp)
+        elif src in to:
             src.arrive(src.pid, message, stamp)
         self.simulation.spread(src, to, message, stamp)
 

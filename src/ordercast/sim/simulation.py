@@ -88,7 +88,8 @@ class Simulation:
             if run.network.gives.get(need) != value:
                 network = type(run.network).__name__
                 raise ValueError(f"{kind.name} needs a network with {need}: {value}, which {network} is not")
-        self.one_channel = run.network.gives.get("channel") == "one"  # a copy for oneself has its place there, too
+        self.one_channel = "channel" in kind.contract.needs  # then nothing, not a fault either, changes its order
+        self.latest: dict[int, float] = {}  # receiver -> when its last frame comes, on one channel
         self.channel = run.network.channel(self)
         self.saturated = isinstance(run.workload, Saturated)
         self.phase = LOAD
@@ -148,7 +149,13 @@ class Simulation:
         now = self.now
         for member, late in self.copies(src, to, message, stamp):
             when = now + late if delay is None else now + late + delay()
-            self.schedule(when, member.arrive, src.pid, message, stamp)  # type: ignore[attr-defined]
+            self.in_turn(when, member, src, message, stamp)  # type: ignore[arg-type]
+
+    def in_turn(self, when: float, member: Member, src: Member, message: Message, stamp: Any) -> None:
+        """A copy arrives; on one channel, not before one of a frame that was sent earlier."""
+        if self.one_channel:
+            when = self.latest[member.index] = max(when, self.latest.get(member.index, 0.0))
+        self.schedule(when, member.arrive, src.pid, message, stamp)
 
     def meet(self, fault: str) -> None:
         """A fault touched traffic."""

@@ -8,15 +8,18 @@ from ordercast.protocols.counter import Counter
 from ordercast.protocols.dtp import DTP
 from ordercast.protocols.pinwheel import Pinwheel
 from ordercast.protocols.po import PO
-from ordercast.protocols.to import TO
+from ordercast.protocols.to import TO, TOMerged
+from ordercast.protocols.totem import Totem
 from ordercast.protocols.tree import Tree
 
 _PROTOCOLS: tuple[type[Process], ...] = (
     DTP,
     CM,
     Pinwheel,
+    Totem,
     Counter,
     TO,
+    TOMerged,
     PO,
     Tree,
 )

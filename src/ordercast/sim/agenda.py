@@ -1,7 +1,7 @@
 """The agenda of a run: what is planned to happen to its members, and the doing of it."""
 
 from collections.abc import Callable
-from math import inf, isinf
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ordercast.sim import faults
@@ -48,7 +48,7 @@ class Agenda:
                     self.at(fault.end, channel.restore, fault.what)
                 case faults.LinkFault():
                     for moment in (fault.begin, fault.end):
-                        if not isinf(moment):
+                        if moment < faults.FOREVER:
                             self.last_change = max(self.last_change, moment)
 
     def at(self, when: float, call: Callable[..., None], argument: Any) -> None:

@@ -6,13 +6,14 @@ event of the schedule.  A fault counts as met only when it touched traffic; a me
 """
 
 from collections.abc import Callable, Sequence
-from math import inf
 from random import Random
 from typing import ClassVar, Protocol, TypeAlias
 
 import msgspec
 
 from ordercast.core.contract import Fault as Kind
+
+FOREVER = 1e15  # seconds: the end of a fault that has none, beyond any run; JSON, in which runs travel, has no infinity
 
 
 class End(Protocol):
@@ -32,7 +33,6 @@ class Fault(
     tag=str.lower,
     tag_field="kind",
     forbid_unknown_fields=True,
-    omit_defaults=True,  # JSON has no infinity: an end that is not set is left out
 ):
     """Base of all faults.  `fault` is its name in a contract's `safe_under` and `live_under`."""
 
@@ -48,7 +48,7 @@ class LinkFault(Fault, frozen=True, kw_only=True):
 
     on: tuple[str, ...] = ()  # kinds of message; none named: all
     begin: float = 0.0
-    end: float = inf
+    end: float = FOREVER
 
     def link(self, random: Random) -> Link:
         raise NotImplementedError  # abstract

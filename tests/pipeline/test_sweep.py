@@ -209,9 +209,9 @@ def test_no_traces_is_said(spark, tmp_path):
 
 def test_a_run_larger_than_memory_is_refused_with_the_figures(tmp_path):
     path = write_trace(logs("large", [[0, 1, 2]] * 4), tmp_path)
-    with pytest.raises(TraceUnreadable, match=r"a run of 15 rows may need 0\.0 GB to check and a task has 0\.0 GB"):
-        verdicts_of([path], memory_bytes=1000)
-    assert verdicts_of([path], memory_bytes=10_000)["run"] == "large"
+    with pytest.raises(TraceUnreadable, match=r"a run of 15 rows may need 0\.0 GB and a task has 0\.0 GB"):
+        verdicts_of(([path], 1000))
+    assert verdicts_of(([path], 10_000))["run"] == "large"
 
 
 def test_parts_of_a_run_are_read_together(spark, tmp_path):

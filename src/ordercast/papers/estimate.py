@@ -1,7 +1,7 @@
 """A mean over seeds, and how far it may be off."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from math import isnan, sqrt
+from math import floor, isnan, log10, sqrt
 from typing import NamedTuple, TypeVar
 
 # The 0.975 quantile of Student's t for 1, 2, ... degrees of freedom.
@@ -18,7 +18,12 @@ class Estimate(NamedTuple):
     seeds: int
 
     def __str__(self) -> str:
-        return f"{self.mean:.4g}" + ("" if isnan(self.half) else f" ± {self.half:.2g}")
+        if isnan(self.half):
+            return f"{self.mean:.4g}"
+        if self.half <= 1e-9 * abs(self.mean):
+            return f"{self.mean:.4g} ± 0"
+        digits = max(0, 1 - floor(log10(self.half)))  # two of the half-width, and as many decimals of the mean
+        return f"{self.mean:,.{digits}f} ± {self.half:,.{digits}f}"
 
 
 def estimate(values: Iterable[float | None]) -> Estimate | None:

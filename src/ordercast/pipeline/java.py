@@ -23,7 +23,7 @@ exec {java} "$@"
 """
 
 
-class NoJava(RuntimeError):
+class NoJava(OSError):
     """There is no Java that can run Spark."""
 
 

@@ -41,7 +41,7 @@ logger.gateway.level = {level}
 """
 
 
-class PipelineError(RuntimeError):
+class PipelineError(OSError):
     """Something outside the library stopped the work; the message is one line that says what."""
 
 

@@ -46,16 +46,30 @@ def simulated(kind: type[Process], run: Run, code: str, kinds: Sequence[str] | N
 
 def settings(run: Run) -> dict[str, Any]:
     """What a run was made from, flat: the columns by which a table of facts is read."""
-    plain = msgspec.to_builtins(run)
-    network, workload = plain["network"], plain["workload"]
+    workload = msgspec.to_builtins(run.workload)
     return {
         "protocol": run.protocol,
         "members": run.members,
         "messages": run.messages,
         "size_bytes": run.size_bytes,
         "interval_s": workload.get("interval"),
-        "network": network["kind"],
-        "faults": len(run.faults),
+        "workload": in_words(run.workload),
+        "network": in_words(run.network),
+        "faults": "; ".join(map(in_words, run.faults)) or "none",
+        "parameters": ", ".join(f"{name}={value}" for name, value in sorted(run.parameters.items())) or "default",
         "seed": run.seed,
-        "run_json": msgspec.json.encode(plain, order="deterministic").decode(),
+        "run_json": msgspec.json.encode(run, order="deterministic").decode(),
     }
+
+
+def in_words(value: msgspec.Struct) -> str:
+    """A network, workload or fault with what is not as by default: `loss(rate=0.05)`."""
+    plain = {field.encode_name: getattr(value, field.name) for field in msgspec.structs.fields(value)}
+    defaults = {field.encode_name: field.default for field in msgspec.structs.fields(value)}
+    given = [
+        f"{name}={item:g}" if isinstance(item, float) else f"{name}={item}"
+        for name, item in plain.items()
+        if item != defaults[name]
+    ]
+    kind = str(type(value).__name__).lower()
+    return f"{kind}({', '.join(given)})" if given else kind

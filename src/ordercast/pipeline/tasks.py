@@ -19,6 +19,7 @@ import msgspec
 
 from ordercast.pipeline.progress import Progress, quiet
 from ordercast.pipeline.session import PipelineError, first_line, ship
+from ordercast.trace import TraceUnreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,6 +117,8 @@ def _attempt(piece: Piece, work: Callable[[Any], Mapping[str, Any]]) -> Done:
     except Exception as error:
         text = str(error).strip().splitlines()
         said = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+        if isinstance(error, TraceUnreadable):
+            said = text[0]
         where = "".join(traceback.format_tb(error.__traceback__)[-2:])
         return Done(piece.key, error=said, where=where, took_s=time.perf_counter() - began)
     return Done(piece.key, row, took_s=time.perf_counter() - began)

@@ -4,27 +4,23 @@ A run may lie in several files: parts, or one per live member; they are read tog
 run; a run that needs more than there is is refused with the figures.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pyarrow.parquet as pq
-
 from ordercast.core import Contract, Process
+from ordercast.pipeline.files import find, pieces_of, read_whole
 from ordercast.pipeline.progress import Progress, quiet
-from ordercast.pipeline.tasks import Piece, Row, each
+from ordercast.pipeline.tasks import Row, each
 from ordercast.protocols.catalog import CATALOG
 from ordercast.spec import FURTHER, PROPERTIES, History, check, judge, strongest
-from ordercast.trace import TraceUnreadable, find_runs, read_info, read_run
+from ordercast.trace import read_info
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _COLUMNS = ("kind", "member", "to", "origin", "n", "level")
-_BYTES_PER_ROW = 150  # what a row costs a task at most, the intermediate arrays of the checks included
-_BYTES_PER_S = 12e6  # of file, roughly, that a task checks
 
 
 class Verified(NamedTuple):
@@ -55,31 +51,21 @@ def verify(
     for name in require:
         if name not in PROPERTIES + FURTHER:
             raise ValueError(f"no property is called {name!r}; there are: {', '.join(PROPERTIES + FURTHER)}")
-    directory = Path(directory).absolute()
-    runs = find_runs(directory)
-    if not runs or not all(path.exists() for parts in runs.values() for path in parts):
-        raise TraceUnreadable(f"{directory}: no traces there (*.trace.parquet)")
-    sizes = {run: sum(path.stat().st_size for path in parts) for run, parts in runs.items()}
-    pieces = [Piece(run, 0.01 + sizes[run] / _BYTES_PER_S, parts) for run, parts in runs.items()]
+    found = find(directory)
     contracts = {name: kind.contract for name, kind in protocols.items()}
-    work = partial(verdicts_of, contracts=contracts, require=tuple(require), memory_bytes=memory_bytes)
-    done = each(spark, pieces, work, progress=progress, title="verify")
-    found = [done[run].row for run in runs]
-    unreadable = {run: _without_type(done[run].error) for run in runs if done[run].error}
-    return Verified([row for row in found if row is not None], unreadable)
+    work = partial(verdicts_of, contracts=contracts, require=tuple(require))
+    done = each(spark, pieces_of(found, memory_bytes), work, progress=progress, title="verify")
+    rows = [row for run in found.runs if (row := done[run].row) is not None]
+    return Verified(rows, {run: done[run].error for run in found.runs if done[run].error})
 
 
 def verdicts_of(
-    parts: Sequence[Path],
-    contracts: Mapping[str, Contract] = {},
-    require: Sequence[str] = (),
-    memory_bytes: float | None = None,
+    load: tuple[Sequence[Path], float | None], contracts: Mapping[str, Contract] = {}, require: Sequence[str] = ()
 ) -> Row:
     """One run's verdicts, from its files."""
-    _refuse_too_large(parts, memory_bytes)
-    info = read_info(parts[-1])
-    wanted = (*_COLUMNS, "time") if "live_within" in info.facts or len(parts) > 1 else _COLUMNS
-    trace = read_run(list(parts), wanted)
+    parts, memory_bytes = load
+    timed = len(parts) > 1 or "live_within" in read_info(parts[0]).facts
+    trace = read_whole(parts, (*_COLUMNS, "time") if timed else _COLUMNS, memory_bytes)
     history = History.from_trace(trace)
     contract = contracts.get(trace.info.protocol)
     if contract is not None:
@@ -119,30 +105,3 @@ def _witness(verdict: Any) -> Mapping[str, Any]:
         "messages": [list(message) for message in verdict.messages],
         "members": list(verdict.members),
     }
-
-
-def _refuse_too_large(parts: Sequence[Path], memory_bytes: float | None) -> None:
-    try:
-        rows = sum(pq.read_metadata(path).num_rows for path in parts)
-    except Exception as error:
-        raise TraceUnreadable(f"{parts[0]}: not a Parquet file ({str(error).splitlines()[0]})") from None
-    allowed = _memory_per_task() if memory_bytes is None else memory_bytes
-    if rows * _BYTES_PER_ROW > allowed:
-        raise TraceUnreadable(
-            f"{parts[0]}: a run of {rows:,} rows may need {rows * _BYTES_PER_ROW / 1e9:.1f} GB to check and a task "
-            f"has {allowed / 1e9:.1f} GB: give it more (--memory), or run fewer tasks at once (--master 'local[1]')"
-        )
-
-
-def _memory_per_task() -> float:
-    """What this machine has free now, shared by as many tasks as it has cores."""
-    try:
-        with open("/proc/meminfo") as lines:
-            free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration):
-        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    return free / (os.cpu_count() or 1)
-
-
-def _without_type(error: str) -> str:
-    return error.removeprefix("TraceUnreadable: ")

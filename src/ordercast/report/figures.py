@@ -22,7 +22,7 @@ _STYLE = {
 }
 
 
-class NoMatplotlib(RuntimeError):
+class NoMatplotlib(OSError):
     """Pictures want matplotlib."""
 
 
@@ -46,7 +46,7 @@ def render(figure: Figure | Drawing, form: str = "png", dpi: int = 150) -> bytes
 
 def _figure(plt: Any, figure: Figure) -> Any:
     count = len(figure.panels)
-    across = min(count, 3)
+    across = 2 if count == 4 else min(count, 3)
     down = -(-count // across)
     drawn, axes = plt.subplots(down, across, figsize=(4.2 * across + 0.6, 3.3 * down), squeeze=False)
     labels = list(dict.fromkeys(curve.label for panel in figure.panels for curve in panel.curves if not curve.dashed))

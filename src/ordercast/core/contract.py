@@ -11,6 +11,9 @@ Fault: TypeAlias = Literal[
     "loss", "duplication", "reordering", "delay", "pause", "outage", "partition", "crash", "restart", "leave"
 ]
 
+# CH section 5.  R1: one order at those who work; R2: what was delivered otherwise is taken back; R3: none is.
+Reliability: TypeAlias = Literal["R0", "R1", "R2", "R3"]
+
 LEVELS: tuple[Level, ...] = ("reliable", "fifo", "causal", "agreed", "safe")
 LINK_FAULTS: tuple[Fault, ...] = ("loss", "duplication", "reordering", "delay")
 PASSING_FAULTS: tuple[Fault, ...] = (*LINK_FAULTS, "pause", "outage", "partition")  # nobody is gone for good
@@ -25,13 +28,17 @@ _BY_ORDER: dict[Order, tuple[str, ...]] = {
 
 
 class Contract(msgspec.Struct, frozen=True, kw_only=True):
-    """A protocol's promise.  `levels` are what an application may ask for; `reports` what `reach` tells it."""
+    """A protocol's promise.  `levels` are what an application may ask for; `reports` what `reach` tells it.
+
+    `reliability` says how far the order goes, in CH's words.
+    """
 
     paper: str
     title: str
     order: Order
     levels: tuple[Level, ...]
     reports: tuple[Literal["stable", "known"], ...] = ()
+    reliability: Reliability = "R0"
     safe_under: tuple[Fault, ...] = LINK_FAULTS
     live_under: tuple[Fault, ...] = LINK_FAULTS
     bounds: Mapping[str, str] = {}  # buffer -> its limit, in the paper's terms

@@ -221,7 +221,7 @@ class Simulation:
 
     def on_stable(self, member: Member) -> None:
         self.last_stable = self.now
-        if self.phase == TAIL and member.index in self.unsettled:
+        if self.phase and member.index in self.unsettled:
             self.settle(member)
 
     def is_settled(self, member: Member) -> bool:
@@ -230,7 +230,8 @@ class Simulation:
         if self.phase == TAIL:
             has = member.stable if "stable" in self.kind.contract.reports else member.got
             return all(has[other.index] >= self.quota[other.index] for other in live if other.index < len(self.quota))
-        return all(member.got[other.index] >= len(other.payloads) for other in live)
+        has = member.stable if self.kind.withdraws else member.got  # what may be taken back does not settle anything
+        return all(has[other.index] >= len(other.payloads) for other in live)
 
     def settle(self, member: Member) -> None:
         if self.is_settled(member):

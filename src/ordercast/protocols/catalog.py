@@ -6,11 +6,13 @@ from ordercast.core import Process
 from ordercast.protocols.cm import CM
 from ordercast.protocols.counter import Counter
 from ordercast.protocols.dtp import DTP
+from ordercast.protocols.optimistic import Optimistic
 from ordercast.protocols.pinwheel import Pinwheel
 from ordercast.protocols.po import PO
 from ordercast.protocols.to import TO, TOMerged
 from ordercast.protocols.totem import Totem
 from ordercast.protocols.tree import Tree
+from ordercast.protocols.two_phase import TwoPhase
 
 _PROTOCOLS: tuple[type[Process], ...] = (
     DTP,
@@ -22,6 +24,8 @@ _PROTOCOLS: tuple[type[Process], ...] = (
     TOMerged,
     PO,
     Tree,
+    Optimistic,
+    TwoPhase,
 )
 
 CATALOG: Mapping[str, type[Process]] = {kind.name: kind for kind in _PROTOCOLS}

@@ -45,6 +45,7 @@ class Counter(Voter):
         order="total",
         levels=("reliable", "fifo", "causal", "agreed", "safe"),
         reports=("stable",),
+        reliability="R3",
         safe_under=(
             "loss", "duplication", "reordering", "delay", "pause", "outage", "partition", "crash", "restart", "leave",
         ),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from ordercast.core import Process
+from ordercast.protocols.basic import Basic
 from ordercast.protocols.cm import CM
 from ordercast.protocols.counter import Counter
 from ordercast.protocols.dtp import DTP
@@ -15,6 +16,7 @@ from ordercast.protocols.tree import Tree
 from ordercast.protocols.two_phase import TwoPhase
 
 _PROTOCOLS: tuple[type[Process], ...] = (
+    Basic,
     DTP,
     CM,
     Pinwheel,

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from ordercast.cli import options
 from ordercast.cli.app import app
+from ordercast.cli.switchboard import Switchboard
 from ordercast.measure import Metrics, metrics
 from ordercast.protocols.catalog import protocol
 from ordercast.sim import Run
@@ -35,8 +36,8 @@ def simulate(
     network: Annotated[
         str,
         typer.Option(
-            help="bus (one shared medium), delay (independent delays), one-channel (delays, one order for all) or "
-            "multi-channel (delays, an order per sender)."
+            help="bus (one shared medium), delay (independent delays), one-channel (delays, one order for all), "
+            "multi-channel (delays, an order per sender) or switched (links, from a topology file)."
         ),
     ] = "bus",
     bandwidth: Annotated[float, typer.Option(help="Bits per second of the bus.")] = 10e6,
@@ -50,6 +51,13 @@ def simulate(
     leave: Annotated[list[str], typer.Option(metavar="MEMBER@S", help="It is asked to leave.")] = [],  # noqa: B006
     pause: Annotated[list[str], typer.Option(metavar="MEMBER@A:B", help="It stops for a while.")] = [],  # noqa: B006
     outage: Annotated[list[str], typer.Option(metavar="MEMBER@A:B", help="Deaf and mute, memory kept.")] = [],  # noqa: B006
+    topology: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Hosts, switches and links (with --network switched).")
+    ] = None,
+    source: Annotated[
+        list[str], typer.Option(metavar="HOST", help="Of the topology: who broadcasts; several, too.")
+    ] = [],  # noqa: B006
+    fail: Annotated[list[str], typer.Option(metavar="LINK@A:B", help="A link or site of the topology is down.")] = [],  # noqa: B006
     partition: Annotated[
         list[str], typer.Option(metavar="A:B:0,1/2,3", help="No copy crosses between these groups.")
     ] = [],  # noqa: B006
@@ -73,16 +81,24 @@ def simulate(
         *options.member_faults(crash=crash, restart=restart, leave=leave, pause=pause, outage=outage),
         *(options.partition("--partition", text) for text in partition),
     ]
+    if topology or network == "switched":
+        switched = Switchboard(topology, source)
+        members = len(switched.topology.hosts)
+        planned += switched.failures(fail)
+    elif source or fail:
+        raise ValueError("--source and --fail name things of a topology: give --network switched --topology FILE")
+    else:
+        switched = None
     run = Run(
         protocol=name,
         members=members,
         messages=messages,
         size_bytes=size,
         control_bytes=control,
-        network=options.network(network, bandwidth, delay, point_to_point),
-        workload=options.workload(workload, interval),
+        network=switched.network() if switched else options.network(network, bandwidth, delay, point_to_point),
+        workload=(switched.workload if switched else options.workload)(workload, interval),
         faults=tuple(planned),
-        parameters=options.settings("--set", setting),
+        parameters={**(switched.parameters(kind) if switched else {}), **options.settings("--set", setting)},
         consume=consume,
         buffer=buffer,
         settle=settle,

@@ -4,7 +4,7 @@ Switches only forward, hosts never do: a path goes from host to host through swi
 its server.  Among paths of equal cost the one found first, in the order of the file, is taken, everywhere alike.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from heapq import heappop, heappush
 from math import inf
 
@@ -36,6 +36,7 @@ class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     switches: tuple[str, ...]
     links: tuple[Link, ...]
     source: str = ""  # the host that broadcasts, unless a caller names another; empty: the first
+    lists: Mapping[str, tuple[str, ...]] | None = None  # priority lists for that source, instead of computed ones
 
     def __post_init__(self) -> None:
         sites = [*self.hosts, *self.switches]
@@ -60,6 +61,8 @@ class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"host {host} has {count} links: a host hangs on one switch, its server")
         if self.source and self.source not in hosts:
             raise ValueError(f"the source {self.source!r} is no host")
+        if self.lists is not None and set(self.lists) != hosts:
+            raise ValueError("where lists are given, every host has one, and nobody else")
 
     def origin(self, source: str | None = None) -> str:
         """The name of the host that broadcasts; `ValueError` if it is none."""

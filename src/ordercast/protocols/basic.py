@@ -1,8 +1,10 @@
 """The basic algorithm, GK's rival (sections 3 and 6): a copy to every host, again and again until each acknowledges.
 
 Every message goes out from its source separately to each host, and again after `resend` to those who have not
-acknowledged.  Nobody else helps: what a crashed source sent to some only, the others never get.  GK does not say what
-bounds the source's memory; here at most `window` messages wait for acknowledgments, and then the source waits.  A host
+acknowledged.  Nobody else helps: what a crashed source sent to some only, the others never get.  GK says neither how
+often nor how much.  Here the wait doubles with every repetition, up to `slowest` (at a constant rate a slow link never
+recovers: what is sent again fills it, and new messages wait behind); and at most `window` messages wait for
+acknowledgments, then the source waits.  A host
 that comes back without memory is sent what it has not acknowledged; a source that does broadcasts no more, because the
 others take its numbers for old ones.
 """
@@ -39,6 +41,9 @@ class BasicParameters(Parameters, frozen=True, kw_only=True):
     resend: Annotated[
         float, Meta(gt=0, description="without an acknowledgment, a copy is sent again", extra={"unit": "s"})
     ] = 0.5
+    slowest: Annotated[float, Meta(gt=0, description="the wait doubles each time, up to this", extra={"unit": "s"})] = (
+        8.0
+    )
     window: Annotated[int, Meta(ge=1, description="not yet acknowledged by all", extra={"unit": "messages"})] = 10_000
 
 
@@ -62,6 +67,7 @@ class Basic(Process):
         self.sent = 0
         self.outstanding: dict[int, bytes] = {}  # n -> payload, until all have acknowledged
         self.lacking: dict[int, dict[Pid, None]] = {}  # n -> who has not
+        self.wait: dict[int, float] = {}  # n -> until it is sent again
         self.received: dict[Pid, Runs] = {}  # source -> what I have of it
 
     def ready(self) -> bool:
@@ -75,12 +81,14 @@ class Basic(Process):
         others = dict.fromkeys(host for host in hosts if host != self.me)
         if others:
             self.outstanding[n], self.lacking[n] = payload, others
+            self.wait[n] = self.parameters.resend
             self.on_resend(n)
 
     def on_resend(self, n: int) -> None:
         for host in self.lacking[n]:
             self.port.send(host, Copy(self.me, n, self.outstanding[n]))
-        self.port.set_timer(("resend", n), self.parameters.resend)
+        self.port.set_timer(("resend", n), self.wait[n])
+        self.wait[n] = min(2 * self.wait[n], max(self.parameters.resend, self.parameters.slowest))
 
     def on_copy(self, src: Pid, message: Copy) -> None:
         self.port.send(src, Ack(message.n))
@@ -94,7 +102,7 @@ class Basic(Process):
         if lacking is not None and src in lacking:
             del lacking[src]
             if not lacking:
-                del self.lacking[message.n], self.outstanding[message.n]
+                del self.lacking[message.n], self.outstanding[message.n], self.wait[message.n]
                 self.port.cancel_timer(("resend", message.n))
 
     def buffers(self) -> Mapping[str, tuple[int, int]]:

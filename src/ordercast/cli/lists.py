@@ -53,7 +53,7 @@ def _crowd(text: str | None) -> Crowd | None:
 def _print(found: Survey) -> None:
     console = Console()
     by = "by SDF" if found.computed else "as the file gives them"
-    console.print(f"Priority lists for source [bold]{found.source}[/], {by}", highlight=False)
+    console.print(f"Priority lists for source [bold]{found.source}[/], {by}", highlight=False, soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     for heading in ("host", "list"):
         table.add_column(heading)
@@ -61,7 +61,7 @@ def _print(found: Survey) -> None:
         table.add_row(f"[bold]{host}[/]", " ".join(mine) or "-")
     console.print(table)
     if found.wrong:
-        console.print(f"[red]these lists do not serve[/]: {found.wrong}", highlight=False)
+        console.print(f"[red]these lists do not serve[/]: {found.wrong}", highlight=False, soft_wrap=True)
     console.print("Distances")
     table = Table(box=None, pad_edge=False)
     for heading in ("", *found.distances):
@@ -72,11 +72,17 @@ def _print(found: Survey) -> None:
     for group in found.groups:
         names = " ".join(group.hosts)
         if group.has_source:
-            console.print(f"[bold]{names}[/]: with the source, no tree", highlight=False)
+            console.print(f"[bold]{names}[/]: with the source, no tree", highlight=False, soft_wrap=True)
             continue
         edges = " ".join(f"{host}->{parent}" for host, parent in group.parents.items() if parent is not None)
-        console.print(f"[bold]{names}[/]: coordinator {' and '.join(group.coordinators) or 'nobody'}", highlight=False)
+        console.print(
+            f"[bold]{names}[/]: coordinator {' and '.join(group.coordinators) or 'nobody'}",
+            highlight=False,
+            soft_wrap=True,
+        )
         cost = f"cost {group.cost:g}"
         if group.cost_unfailed != group.cost:
             cost += f" ({group.cost_unfailed:g} if nothing had failed)"
-        console.print(f"  {edges or 'alone'}; {cost}; the cheapest tree {group.minimum_cost:g}", highlight=False)
+        console.print(
+            f"  {edges or 'alone'}; {cost}; the cheapest tree {group.minimum_cost:g}", highlight=False, soft_wrap=True
+        )

@@ -11,7 +11,8 @@ from rich.table import Table
 
 from ordercast.cli import options
 from ordercast.cli.app import app
-from ordercast.cli.switchboard import Switchboard
+from ordercast.cli.switchboard import switchboard
+from ordercast.core import Process
 from ordercast.measure import Metrics, metrics
 from ordercast.protocols.catalog import protocol
 from ordercast.sim import Run
@@ -81,30 +82,27 @@ def simulate(
         *options.member_faults(crash=crash, restart=restart, leave=leave, pause=pause, outage=outage),
         *(options.partition("--partition", text) for text in partition),
     ]
-    if topology or network == "switched":
-        switched = Switchboard(topology, source)
-        members = len(switched.topology.hosts)
-        planned += switched.failures(fail)
-    elif source or fail:
-        raise ValueError("--source and --fail name things of a topology: give --network switched --topology FILE")
-    else:
-        switched = None
+    switched = switchboard(topology, network, source, fail)
     run = Run(
         protocol=name,
         members=members,
         messages=messages,
         size_bytes=size,
         control_bytes=control,
-        network=switched.network() if switched else options.network(network, bandwidth, delay, point_to_point),
-        workload=(switched.workload if switched else options.workload)(workload, interval),
+        network=options.network("bus" if switched else network, bandwidth, delay, point_to_point),
+        workload=options.workload(workload, interval),
         faults=tuple(planned),
-        parameters={**(switched.parameters(kind) if switched else {}), **options.settings("--set", setting)},
+        parameters=options.settings("--set", setting),
         consume=consume,
         buffer=buffer,
         settle=settle,
         seed=seed,
         watch_buffers=bool(kind.contract.bounds) and messages * members <= 20_000,
     )
+    _simulate(switched.rewire(run, kind) if switched else run, kind, trace, as_json)
+
+
+def _simulate(run: Run, kind: type[Process], trace: Path | None, as_json: bool) -> None:
     recorder = Recorder() if trace else Recorder(ENOUGH, control_receipts=False)
     outcome = run_simulation(kind, run, recorder)
     recorded = outcome.trace()

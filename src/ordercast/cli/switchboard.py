@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -10,7 +9,7 @@ from ordercast.cli import options
 from ordercast.core import Process
 from ordercast.parts.assignment import members_lists
 from ordercast.parts.topology import Topology, decode
-from ordercast.sim import faults, networks, workloads
+from ordercast.sim import Run, faults, networks, workloads
 
 
 def read_topology(path: Path) -> Topology:
@@ -22,41 +21,48 @@ def read_topology(path: Path) -> Topology:
         raise ValueError(f"{path}: {error}") from None
 
 
-class Switchboard:
-    """A topology and the hosts that broadcast on it."""
+def switchboard(
+    path: Path | None, network: str, sources: Sequence[str], failures: Sequence[str]
+) -> "Switchboard | None":
+    """What `--topology`, `--network`, `--source` and `--fail` make together; none: no topology is meant."""
+    if path is not None:
+        return Switchboard(path, sources, failures)
+    if network == "switched":
+        raise ValueError("--network switched wants --topology FILE")
+    if sources or failures:
+        raise ValueError("--source and --fail name things of a topology: give --network switched --topology FILE")
+    return None
 
-    def __init__(self, path: Path | None, sources: Sequence[str]) -> None:
-        if path is None:
-            raise ValueError("--network switched wants --topology FILE")
+
+class Switchboard:
+    """A topology, the hosts that broadcast on it, and what fails there and when (WHAT@A:B)."""
+
+    def __init__(self, path: Path, sources: Sequence[str], failures: Sequence[str]) -> None:
         self.topology = read_topology(path)
         self.sources = [self.topology.origin(name) for name in sources or [""]]
+        self.failures = [_failure(text) for text in failures]
 
-    def members(self) -> tuple[int, ...]:
-        return tuple(self.topology.hosts.index(name) for name in self.sources)
-
-    def network(self) -> networks.AnyNetwork:
-        return networks.Switched(topology=self.topology)
-
-    def workload(self, text: str, interval: float) -> workloads.AnyWorkload:
-        """The workload that was asked for, at the sources alone where it can be told so."""
-        found = options.workload(text, interval)
-        if isinstance(found, workloads.Poisson | workloads.Saturated):
-            return msgspec.structs.replace(found, senders=self.members())
-        return found
-
-    def parameters(self, kind: type[Process]) -> dict[str, Any]:
-        """The sources and their priority lists, for a protocol that knows such parameters."""
+    def rewire(self, run: Run, kind: type[Process]) -> Run:
+        """The run over this network: its workload at the sources where it can be told so, and the lists for them."""
+        members = tuple(self.topology.hosts.index(name) for name in self.sources)
+        workload = run.workload
+        if isinstance(workload, workloads.Poisson | workloads.Saturated):
+            workload = msgspec.structs.replace(workload, senders=members)
         known = {field.name for field in msgspec.structs.fields(kind.Parameters)}
-        all_of_them = {"sources": self.members(), "lists": members_lists(self.topology, *self.sources)}
-        return {name: value for name, value in all_of_them.items() if name in known}
+        settings = {"sources": members, "lists": members_lists(self.topology, *self.sources)}
+        return msgspec.structs.replace(
+            run,
+            members=len(self.topology.hosts),
+            network=networks.Switched(topology=self.topology),
+            workload=workload,
+            faults=(*run.faults, *self.failures),
+            parameters={**{name: value for name, value in settings.items() if name in known}, **run.parameters},
+        )
 
-    def failures(self, texts: Sequence[str]) -> list[faults.AnyFault]:
-        """WHAT@A:B, several times."""
-        out: list[faults.AnyFault] = []
-        for text in texts:
-            what, at, times = text.rpartition("@")
-            if not at:
-                raise ValueError(f"--fail wants LINK@A:B, not {text!r}")
-            begin, end = options.span("--fail", times)
-            out.append(faults.Down(what=what, begin=begin, end=end))
-        return out
+
+def _failure(text: str) -> faults.Down:
+    what, at, times = text.rpartition("@")
+    if not at:
+        raise ValueError(f"--fail wants LINK@A:B, not {text!r}")
+    begin, end = options.span("--fail", times)
+    return faults.Down(what=what, begin=begin, end=end)

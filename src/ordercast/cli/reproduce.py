@@ -51,7 +51,8 @@ def reproduce(
                 print(f"{claim.id:<28} {_SIGNS[claim.holds]:<14} {claim.measured}")
         errors = [error for each in done for error in each.errors]
         page = paper_page(paper, [(each.experiment, each.findings) for each in done], errors)
-        print(page.write(directory / "index.html"))
+        whole = len(experiments) == len(paper.experiments)
+        print(page.write(directory / ("index.html" if whole else f"{experiments[0].id}.html")))
         failed += len(errors)
         for error in errors[:5]:
             print(f"ordercast: {error}", file=sys.stderr)

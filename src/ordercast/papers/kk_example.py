@@ -4,7 +4,7 @@ The figure itself is lost.  Senders 1, 3, 5, 1, 2, 4 satisfy every fact that the
 token count from 1 there and from 0 here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ordercast.papers.paper import Claim, Drawing, Experiment, Findings, Line, Result, Table, Text
@@ -60,30 +60,29 @@ def findings(results: Sequence[Result]) -> Findings:
     ]
     columns = ("protocol", *(f"after ACK {k + 1}" for k in range(len(SENDERS))))
     rows = [(NAMES[name], *values["stable"]) for name, values in found.items()]
-    drawings = [_drawing(name, values) for name, values in found.items()]
     table = Table(name="fig1", title="Messages known to be stable at every member", columns=columns, rows=rows)
-    return Findings(claims=claims, tables=[table], figures=drawings)
+    marks = [mark for k, (name, values) in enumerate(found.items()) for mark in _diagram(name, values, 8.0 * k)]
+    figure = Drawing(name="fig1", title="Stability time: S is what every member knows to be stable", marks=marks)
+    return Findings(claims=claims, tables=[table], figures=[figure] if marks else [])
 
 
-def _drawing(name: str, values: Mapping[str, Any]) -> Drawing:
-    """The space-time diagram: a line per member, time downwards, an arrow from each frame's sender to the others."""
-    bottom = 2.0 * len(values["frames"]) + 1
-    marks: list[Line | Text] = []
-    for member in range(5):
-        marks += [Text(at=(2.2 * member, 0), text=f"LTM {member + 1}")]
-        marks += [Line(start=(2.2 * member, 0.4), end=(2.2 * member, bottom))]
+def _diagram(name: str, values: Mapping[str, Any], left: float) -> Iterator[Line | Text]:
+    """A space-time diagram: a line per member, time downwards, an arrow from each frame's sender to the others."""
+    xs = [left + 1.2 * member for member in range(5)]
+    frames = values["frames"]
+    yield Text(at=(xs[2], -0.9), text=NAMES[name])
+    for member, x in enumerate(xs):
+        yield Text(at=(x, 0), text=f"LTM{member + 1}")
+        yield Line(start=(x, 0.3), end=(x, 1.3 * len(frames) + 1))
     stable = iter(values["stable"])
-    for k, (_, sender, kind) in enumerate(values["frames"]):
-        y = 1.0 + 2.0 * k
-        marks += [
-            Line(start=(2.2 * sender, y), end=(2.2 * other, y + 0.8), arrow=True)
-            for other in range(5)
-            if other != sender
-        ]
-        marks.append(Text(at=(2.2 * sender, y), text=kind))
+    for k, (_, sender, kind) in enumerate(frames):
+        y = 1.0 + 1.3 * k
+        for member, x in enumerate(xs):
+            if member != sender:
+                yield Line(start=(xs[sender], y), end=(x, y + 0.5), arrow=True)
+        yield Text(at=(xs[sender], y), text=kind.upper())
         if kind.lower() == "ack":
-            marks.append(Text(at=(11.0, y + 0.8), text=f"|S| = {next(stable, '')}"))
-    return Drawing(name=f"fig1-{name}", title=f"Stability time: {NAMES[name]}", marks=marks)
+            yield Text(at=(xs[-1] + 1.0, y + 0.5), text=f"|S| = {next(stable, '')}")
 
 
 EXAMPLE = Experiment("fig1", "Three protocols, one sequence of messages", "3", examples, stages, findings)

@@ -20,7 +20,7 @@ h2 { border-bottom: 1px solid var(--rule); padding-bottom: 4px; } h3 { font-size
 p { margin: 6px 0; max-width: 80ch; } .faint { color: var(--faint); } code { font-size: 13px; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; margin: 8px 0; }
 th, td { padding: 4px 9px; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; }
-th { background: var(--band); font-weight: 600; white-space: nowrap; }
+th { background: var(--band); font-weight: 600; vertical-align: bottom; }
 td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.good { background: var(--good-band); color: var(--good); }
 td.bad { background: var(--bad-band); color: var(--bad); font-weight: 600; }
@@ -29,8 +29,11 @@ td.mild { background: var(--mild-band); color: var(--mild); } td.none { color: v
 .banner.good { background: var(--good-band); color: var(--good); } .banner.bad { background: var(--bad-band);
   color: var(--bad); } .banner.mild { background: var(--mild-band); color: var(--mild); }
 figure { margin: 14px 0; } figure img { max-width: 100%; height: auto; }
+summary { cursor: pointer; color: #0b5394; font-size: 13px; }
 nav { margin: 10px 0; font-size: 14px; } nav a { margin-right: 14px; color: #0b5394; }
 """
+
+_LONG = 12  # rows above which a table that may be folded is
 
 
 class Cell(str):
@@ -69,10 +72,15 @@ class Page:
     def banner(self, text: str, kind: str) -> None:
         self.parts.append(f'<p class="banner {kind}">{escape(text)}</p>')
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], fold: bool = False) -> None:
+        """A table; with `fold`, a long one is closed until someone opens it."""
+        rows = list(rows)
         head = "".join(f"<th>{escape(column)}</th>" for column in columns)
         body = "\n".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-        self.parts.append(f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')
+        table = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        if fold and len(rows) > _LONG:
+            table = f"<details><summary>{len(rows)} rows</summary>{table}</details>"
+        self.parts.append(table)
 
     def figure(self, figure: Figure | Drawing) -> None:
         picture = base64.b64encode(render(figure, "svg")).decode()

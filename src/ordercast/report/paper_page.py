@@ -29,7 +29,7 @@ def paper_page(paper: Paper, found: Sequence[tuple[Experiment, Findings]], error
             page.figure(figure)
         for table in findings.tables:
             page.heading(table.title)
-            page.table(table.columns, table.rows)
+            page.table(table.columns, table.rows, fold=True)
     return page
 
 

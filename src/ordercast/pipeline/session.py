@@ -56,6 +56,8 @@ def session(master: str | None = None, settings: dict[str, str] | None = None) -
             raise PipelineError(f"a Spark session on {active.sparkContext.master} is running; {master} needs its own")
         return active
     master = master or LOCAL
+    if not re.match(r"(local(-cluster)?(\[.*\])?$|spark://|k8s://|yarn$)", master):
+        raise PipelineError(f"{master!r} is no Spark master: local[N], local-cluster[N,C,MB], spark://HOST:PORT, ...")
     here = _runs_here(master)
     if master.startswith("spark://"):
         _answers(master)

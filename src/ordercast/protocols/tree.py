@@ -74,6 +74,8 @@ class Tree(Process):
             at = members.index(source)
             lists: Mapping[Pid, Sequence[Pid]] = generic(tuple(reversed(members[at:] + members[:at])))
             if p.lists:
+                if len(p.lists[k]) != len(members):
+                    raise ValueError(f"{len(members)} members want as many priority lists, not {len(p.lists[k])}")
                 lists = dict(zip(members, p.lists[k], strict=True))
                 check(lists, source)
             self.streams[source] = Stream(source, self.me, lists, p.fifo)

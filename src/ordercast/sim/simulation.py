@@ -267,7 +267,7 @@ class Simulation:
         """Is anything still moving?"""
         settle = self.run.settle
         since = max(self.last_progress, self.agenda.last_change if self.agenda.last_change <= self.now else inf)
-        if self.now - since >= settle and (self.pending or self.phase != LOAD):
+        if self.now - since >= settle and (self.pending or self.phase != LOAD or self.saturated):
             self.stalled = True
             self.phase = OVER
         elif self.phase == TAIL and self.now - max(self.last_stable, self.agenda.last_change) >= settle:

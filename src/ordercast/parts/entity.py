@@ -6,8 +6,10 @@ reason to send.  Here an entity that holds data not yet acknowledged, or whose f
 timer.  It sends an empty PDU where it has received something since its last PDU, and otherwise, or where the window
 is closed, a `Status`: its REQ and its free buffers, outside the sequence.
 
-- Empty PDUs are exempt from minF, not from W.  Without them and statuses, minF = 0 is for ever: who is full says so in
-  a PDU, and when it has room again nobody may send, so nobody hears of it.
+- Empty PDUs take a place in the window W, but no buffer: minF limits data alone.  Without them and statuses, minF = 0
+  is for ever: who is full says so in a PDU, and when it has room again nobody may send, so nobody hears of it.
+- An empty PDU is sent for data that waits, never for a flow condition that does: with minF < C n^2 a member may send
+  only when all have everything it sent, and members that answer each other's empty PDUs would never come to that.
 - Statuses need no window.  Two entities that fill theirs before they hear each other could otherwise never say that
   they have received everything.
 - An entity that waits for nothing is silent, but answers one that asks.  Answers are not answered.
@@ -73,9 +75,11 @@ class Entity(Process):
         self.SEQ = 0  # of the next PDU
         self.SL: list[Pdu] = []  # sent, and not yet known to be received by all
         self.F: list[int] = []  # free buffers of each entity, as far as I know
+        self.in_flight = 0  # data PDUs in SL
         self.asked = 0  # broadcasts taken from the application
         self.waiting = 0  # data PDUs in RPL and PPL
         self.idling = False  # is the idle timer set?
+        self.in_vain = 0  # times that I asked since I last received a PDU: the first two double the pause
 
     def start(self, joining: bool = False) -> None:
         self.F = [self.port.room()] * len(self.members)  # the others' is unknown: taken to be like mine
@@ -108,28 +112,33 @@ class Entity(Process):
     def flows(self) -> bool:
         """The flow condition."""
         self.F[self.logs.me] = self.port.room()
-        given = self.parameters
-        return may_send(self.SEQ, self.logs.least[self.logs.me], given.W, min(self.F), given.C, len(self.F))
+        free, given = min(self.F), self.parameters
+        return self.window_open() and may_send(self.in_flight, 0, given.W, free, given.C, len(self.F))
+
+    def window_open(self) -> bool:
+        return self.SEQ < self.logs.least[self.logs.me] + self.parameters.W
 
     def sent(self, p: Pdu) -> None:
         """The transmission action (3), (4): it is numbered and kept until all have received it."""
         self.SEQ += 1
         self.SL.append(p)
+        self.in_flight += isinstance(p, DataPdu)
         if self.idling:  # it says what an empty PDU would have said
             self.port.set_timer("idle", self.parameters.idle_after)
 
     def on_idle(self) -> None:
         self.idling = False
-        if self.news() and self.SEQ < self.logs.least[self.logs.me] + self.parameters.W:
+        if self.waiting and self.news() and self.window_open():
             self.send_empty()
         else:
             self.send_status(asks=True)
+            self.in_vain = min(self.in_vain + 1, 2)
         self.settle()
 
     def news(self) -> bool:
         """Would a PDU of mine tell the others of a receipt?"""
         me = self.logs.me
-        own = self.parameters.reading == "literal"  # then my receipt of my own last PDU is news, too
+        own = self.parameters.reading in ("literal", "implicit_ackall")  # these wait for my word on my own PDU, too
         pairs = zip(self.logs.said[me], self.logs.REQ, strict=True)
         return any(told < req and (own or h != me) for h, (told, req) in enumerate(pairs))
 
@@ -139,7 +148,7 @@ class Entity(Process):
         if waits != self.idling:
             self.idling = waits
             if waits:
-                self.port.set_timer("idle", self.parameters.idle_after)
+                self.port.set_timer("idle", self.parameters.idle_after * 2**self.in_vain)
             else:
                 self.port.cancel_timer("idle")
 
@@ -151,6 +160,7 @@ class Entity(Process):
     def accept(self, p: Pdu) -> None:
         """A PDU satisfies the receipt condition."""
         self.F[self.logs.rank[p.SRC]] = p.BUF
+        self.in_vain = 0
         if isinstance(p, DataPdu):
             self.waiting += 1
             if self.level == "received":
@@ -171,6 +181,7 @@ class Entity(Process):
                 if self.level == "acked":
                     self.hand_over(p)
         while self.SL and self.SL[0].SEQ < self.logs.least[self.logs.me]:
+            self.in_flight -= isinstance(self.SL[0], DataPdu)
             del self.SL[0]  # every entity has it
 
     def hand_over(self, p: DataPdu) -> None:

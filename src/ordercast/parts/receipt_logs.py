@@ -74,8 +74,9 @@ class ReceiptLogs:
         self.RPL: list[list[tuple[int, Pdu]]] = [[] for _ in range(lanes)]  # (how many were received before it, p)
         self.PPL: list[list[tuple[int, Pdu]]] = [[] for _ in range(lanes)]
         self.received = 0
-        # After a reset to f: everything below it is held by all, and these have not yet shown that they know it.
-        self.base, self.unaware = first, [False] * n
+        # After a reset: what is below `base` all hold, from there to `tail` was appended, and who has not yet shown
+        # that it has begun from there, too.
+        self.base, self.tail, self.unaware = first, first, [False] * n
 
     def verdict(self, p: Pdu) -> Verdict:
         """The receipt condition, with the reason of a refusal."""
@@ -125,6 +126,7 @@ class ReceiptLogs:
             self.REQ[j] += 1
             self.RPL[0 if self.one_log else j].append((self.received, p))
             self.received += 1
+        self.tail = tuple(self.REQ)
         self.known = [[held] * n for held in f]
         self.least = list(f)
         self.said = [tuple(self.acked)] * n  # so that the next A of each counts as a pre-acknowledgment of what waits
@@ -169,7 +171,9 @@ class ReceiptLogs:
         j = self.rank[p.SRC]
         if p.SEQ < self.base[j]:
             return not any(self.unaware)
-        everyone = self.reading in ("literal", "implicit_ackall")
+        # What a reset appended waits for a word of its source, too: one that does not know whether the source has begun
+        # from there cannot pack what another source's PDU holds up before it in the log.
+        everyone = self.reading in ("literal", "implicit_ackall") or p.SEQ < self.tail[j]
         dst = () if self.one_log else p.DST
         for h in [self.rank[member] for member in dst] or range(len(self.REQ)):
             if h == j and not everyone:

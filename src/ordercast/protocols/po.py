@@ -12,10 +12,9 @@ Departures and mended holes:
 
 - How the conditions are read: parts/receipt_logs.py.  How a quiet cluster goes on: parts/entity.py.
 - The paper leaves the recovery of lost PDUs to its references.  A PDU that the receipt condition refuses for what is
-  missing is kept, and tried again after every receipt.  If it stays refused for `ask_after`, the sources of what is
-  missing are told (`Lack`), and send it again.  p.A_h > REQ_h is not at once a loss: on several channels the PDU of
-  E_h may still be on its way.  The last PDU of all leaves no gap: a source also sends again what an entity still
-  lacked, when it asked by two statuses in turn.
+  missing is kept, and tried again after every receipt.  If something that another entity has shown to exist stays
+  missing for `ask_after`, its source is told (`Lack`), and sends it again.  p.A_h > REQ_h is not at once a loss: on
+  several channels the PDU of E_h may still be on its way.
 - A PDU sent again is the same, A and all.  With a fresh A, one member would take it for a first pre-acknowledger
   while another, who has the first copy, would not: E_1 acknowledges p, and E_2 does not know that all hold it.
 - A PDU for a part of the cluster travels to all members, who number it, and is handed over at its destinations.
@@ -80,8 +79,8 @@ class PO(Entity):
         super().__init__(me, members, port, parameters)
         self.level = self.parameters.deliver_at
         self.early: list[dict[int, Pdu]] = [{} for _ in self.members]  # refused for what is missing, by SEQ
-        self.asking = False  # is the timer set that asks for it?
-        self.asked_at = [0] * len(self.members)  # my SEQ when each asked last
+        self.shown = [0] * len(self.members)  # below these, each source's PDUs are known to exist
+        self.asking = False  # is the timer set that asks for those I lack?
 
     # ------------------------------------------------------------------ sending
 
@@ -98,6 +97,7 @@ class PO(Entity):
 
     def send_status(self, asks: bool, to: Pid | None = None) -> None:
         status = Status(tuple(self.logs.REQ), self.port.room(), asks)
+        self.moved(self.logs.tell(self.me, status.REQ))
         if to is None:
             self.port.multicast(status)
         else:
@@ -115,7 +115,9 @@ class PO(Entity):
             # No sender has more in flight than W, so what lies beyond is not from this cluster.
             if p.SEQ < self.logs.REQ[j] + self.parameters.W:
                 self.early[j][p.SEQ] = p
-                self._watch()
+                self._show(p.A)
+                self.shown[j] = max(self.shown[j], p.SEQ + 1)
+        self._watch()
         self.settle()
 
     def _retry(self) -> None:
@@ -129,25 +131,24 @@ class PO(Entity):
                     del early[p.SEQ]
                     self.accept(p)
                     more = True
-        self._watch()
+
+    def _show(self, req: Sequence[int]) -> None:
+        self.shown = list(map(max, self.shown, req))
 
     def _watch(self) -> None:
-        if any(self.early) != self.asking:
-            self.asking = not self.asking
-            if self.asking:
+        lacking = any(below > req for below, req in zip(self.shown, self.logs.REQ, strict=True))
+        if lacking != self.asking:
+            self.asking = lacking
+            if lacking:
                 self.port.set_timer("ask", self.parameters.ask_after)
             else:
                 self.port.cancel_timer("ask")
 
     def on_ask(self) -> None:
-        """Something refused is still waiting: ask the sources of what it waits for."""
+        """What I lack has not come by itself."""
         self.asking = False
-        end = [max(early, default=req) for early, req in zip(self.early, self.logs.REQ, strict=True)]
-        for early in self.early:
-            for p in early.values():
-                end = list(map(max, end, p.A))
-        for h, (early, req) in enumerate(zip(self.early, self.logs.REQ, strict=True)):
-            lacks = tuple(seq for seq in range(req, end[h]) if seq not in early)
+        for h, (below, req) in enumerate(zip(self.shown, self.logs.REQ, strict=True)):
+            lacks = tuple(seq for seq in range(req, below) if seq not in self.early[h])
             if lacks:
                 self.port.send(self.members[h], Lack(lacks))
         self._watch()
@@ -158,13 +159,9 @@ class PO(Entity):
                 self.port.send(src, p)
 
     def on_status(self, src: Pid, status: Status) -> None:
+        self._show(status.REQ)
+        self._watch()
         self.hear(src, status)
-        if status.asks:
-            h = self.logs.rank[src]
-            before, self.asked_at[h] = self.asked_at[h], self.SEQ
-            for p in self.SL:
-                if status.REQ[self.logs.me] <= p.SEQ < before:
-                    self.port.send(src, p)
         self.settle()
 
     def buffers(self) -> Mapping[str, tuple[int, int]]:

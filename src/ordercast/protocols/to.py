@@ -145,11 +145,14 @@ class TO(Entity):
 
     def _send(self, p: Data | Empty) -> None:
         self.sent(p)
+        self.moved(self.logs.tell(self.me, p.A))  # others may act on it before my own copy comes back
         self.transmit(p)
 
     def send_status(self, asks: bool, to: Pid | None = None) -> None:
         """An answer goes to all, too: what it says of losses is true in the channel's order."""
-        self.transmit(Status(self._report(), self.port.room(), asks, self.epoch, self.stamp()))
+        status = Status(self._report(), self.port.room(), asks, self.epoch, self.stamp())
+        self.moved(self.logs.tell(self.me, status.REQ))
+        self.transmit(status)
 
     def transmit(self, message: Frame) -> None:
         """To all on the one channel; an entity takes its own PDU where the channel has put it."""

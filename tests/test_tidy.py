@@ -14,7 +14,7 @@ MAY_IMPORT = {  # a package that is not named here has no place in the house
     "spec": {"core", "trace"},
     "sim": {"core", "parts", "trace"},
     "measure": {"core", "trace"},
-    "explore": {"core", "spec", "sim"},
+    "explore": {"core", "spec", "sim", "trace"},
     "group": {"core", "parts", "protocols"},
     "net": {"core", "protocols", "group", "trace"},
     "papers": {"core", "parts", "protocols", "sim", "spec", "measure", "trace"},

@@ -2,13 +2,13 @@
 
 import random
 
-import naive
 import pytest
-from histories import draw, ring
 
 from ordercast.core import Contract
 from ordercast.spec import PROPERTIES, History, Verdict, check, judge, strongest
 from ordercast.spec.verdict import IMPLIES
+from tests.spec import naive
+from tests.spec.histories import draw, ring
 
 B, D = "broadcast", "deliver"
 

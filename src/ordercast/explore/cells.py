@@ -240,7 +240,7 @@ class Cells:
 
 
 def freeze(value: Any) -> Hashable:
-    """A hashable value that is equal for equal state: the order of dicts and sets does not count, as in `==`."""
+    """A hashable value that is equal for equal state.  The order of a dict counts, for a protocol may go by it."""
     kind = type(value)
     if kind in (int, float, bool, str, bytes, type(None), frozenset):
         return value  # type: ignore[no-any-return]
@@ -249,11 +249,13 @@ def freeze(value: Any) -> Hashable:
     if isinstance(value, list | deque):
         return ("list", *map(freeze, value))
     if isinstance(value, dict):
-        return ("dict", frozenset((freeze(key), freeze(item)) for key, item in value.items()))
+        return ("dict", *((freeze(key), freeze(item)) for key, item in value.items()))
     if kind is set:
         return ("set", frozenset(map(freeze, value)))
     if isinstance(value, msgspec.Struct) and value.__struct_config__.frozen:
         return value
+    if callable(value):
+        raise TypeError(f"the state of a process holds {value!r}, which cannot be compared")
     fields = {name: item for name, item in getattr(value, "__dict__", {}).items() if name != "port"}
     for base in kind.__mro__:
         for name in getattr(base, "__slots__", ()):
@@ -261,6 +263,4 @@ def freeze(value: Any) -> Hashable:
                 fields[name] = getattr(value, name)
     if isinstance(value, msgspec.Struct):
         fields = msgspec.structs.asdict(value)
-    if not fields and callable(value):
-        raise TypeError(f"the state of a process holds {value!r}, which cannot be compared")
     return (kind.__name__, *((name, freeze(fields[name])) for name in sorted(fields)))

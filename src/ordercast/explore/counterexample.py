@@ -116,7 +116,7 @@ class _Life:
         self.born = 0
         self.flight: list[tuple[Frame, int]] = []  # with the row of its sending
         self.recorder = Recorder()
-        self.time = -1
+        self.time = 0
 
     def can(self, move: Move) -> bool:
         cell = self.cells[move.member]
@@ -146,7 +146,7 @@ class _Life:
 
     def make(self, move: Move) -> None:
         p, event = move.member, move.event
-        self.time += 1
+        self.time += move.event != ("start",)
         cell = self.cells[p]
         port = _WritingPort(self, cell, move.draws)
         if event == ("start",):

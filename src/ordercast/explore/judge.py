@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from ordercast.core import Contract
+from ordercast.core import Process
 from ordercast.explore.cells import Face
 from ordercast.explore.worlds import Budget, Channel
 from ordercast.spec import FURTHER, History, check
@@ -13,12 +13,14 @@ Broken: TypeAlias = tuple[str, str]  # the property, and a sentence
 
 
 class Judge:
-    """Judges the faces of a world's members."""
+    """Judges the faces of a world's members.  Deliveries that may be withdrawn count at the end alone."""
 
-    def __init__(self, contract: Contract, channel: Channel) -> None:
+    def __init__(self, kind: type[Process], channel: Channel) -> None:
+        contract = kind.contract
         promised = [name for name in contract.promises() if name not in FURTHER]
-        self.always = [name for name in promised if name not in AT_THE_END]
-        self.at_the_end = [name for name in promised if name in AT_THE_END]
+        heals = [name for name in promised if name in AT_THE_END or (kind.withdraws and name != "integrity")]
+        self.always = [name for name in promised if name not in heals]
+        self.at_the_end = heals
         self.reports_stable = "stable" in contract.reports
         self.live_under = contract.live_under
         self.overtaking = channel == "any"

@@ -12,9 +12,9 @@ from operator import le
 from typing import Any, NamedTuple
 
 from ordercast.core import Contract, Process, parameters_of
-from ordercast.explore.cells import Cells
+from ordercast.explore.cells import Cells, Entry
 from ordercast.explore.judge import Broken, Judge
-from ordercast.explore.worlds import Budget, Channel, Left, Step, World, Worlds
+from ordercast.explore.worlds import CRASHES, DUPLICATES, LOSSES, Budget, Channel, Left, Step, World, Worlds
 
 
 class Finding(NamedTuple):
@@ -35,6 +35,7 @@ class Explored(NamedTuple):
     finding: Finding | None
     space: Worlds
     judge: Judge
+    logs: set[tuple[tuple[Entry, ...], ...]]  # what the members' applications saw, in some world
 
 
 def explore(
@@ -57,11 +58,18 @@ def explore(
     group = tuple(range(members))
     made = parameters_of(kind, parameters or {})
     cells = Cells(lambda me, port: kind(me, group, port, made), group, own_by_channel=channel == "one")
-    search = _Search(Worlds(cells, channel, budget), Judge(kind.contract, channel))
+    search = _Search(Worlds(cells, channel, budget), Judge(kind, channel))
     search.run(most_worlds, progress)
     complete = not search.ahead and not search.finding
     return Explored(
-        len(search.came), search.events, len(cells.cells), complete, search.finding, search.space, search.judge
+        worlds=len(search.came),
+        events=search.events,
+        cells=len(cells.cells),
+        complete=complete,
+        finding=search.finding,
+        space=search.space,
+        judge=search.judge,
+        logs={tuple(cells.cells[number].face.log for number in world.cells) for world in search.came},
     )
 
 
@@ -97,13 +105,21 @@ class _Search:
         if broken:
             self.finding = Finding(*broken, (*self.way(before), *steps))
             return
+        if world in self.came:
+            return
         key, frames = self.space.rank(world)
         best = self.best.setdefault(key, [])
-        if not any(_can_less(frames, world.left, *other) for other in best):
-            best[:] = [other for other in best if not _can_less(*other, frames, world.left)]
-            best.append((frames, world.left))
-            self.came[world] = (before, steps)
-            self.ahead.append(world)
+        for more_frames, more_left in best:
+            if not frames & ~more_frames and all(map(le, world.left, more_left)):
+                return
+        best[:] = [
+            (less_frames, less_left)
+            for less_frames, less_left in best
+            if less_frames & ~frames or not all(map(le, less_left, world.left))
+        ]
+        best.append((frames, world.left))
+        self.came[world] = (before, steps)
+        self.ahead.append(world)
 
     def broken(self, world: World) -> Broken | None:
         """What a world breaks.  Groups of faces recur in many worlds, and are judged once."""
@@ -114,7 +130,9 @@ class _Search:
         found = self._judged[faces]
         if found is None and self.space.still(world):
             spent = [had - left for had, left in zip(self.space.budget.left(), world.left, strict=True)]
-            used = Budget(losses=spent[1] + len(world.flight), duplicates=spent[2], crashes=spent[4])
+            used = Budget(
+                losses=spent[LOSSES] + len(world.flight), duplicates=spent[DUPLICATES], crashes=spent[CRASHES]
+            )
             if (faces, used) not in self._judged:
                 shown = [cells.cells[number].face for number in world.cells]
                 self._judged[faces, used] = self.judge.broken_at_the_end(shown, used)
@@ -128,11 +146,6 @@ class _Search:
             world, last = self.came[world]
             steps = last + steps
         return steps
-
-
-def _can_less(frames: int, left: Left, more_frames: int, more_left: Left) -> bool:
-    """Every frame and every part of a budget is also there."""
-    return not frames & ~more_frames and all(map(le, left, more_left))
 
 
 def channel_of(contract: Contract) -> Channel:

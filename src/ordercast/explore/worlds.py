@@ -18,7 +18,9 @@ from ordercast.explore.cells import Cells, Event
 # Frames overtake one another; arrive in order per sender; arrive in one order everywhere, with holes.
 Channel: TypeAlias = Literal["any", "multi", "one"]
 Numbers: TypeAlias = tuple[int, ...]  # of cells or frames: see `Cells`
-Left: TypeAlias = tuple[int, int, int, int, int]
+Left: TypeAlias = tuple[int, ...]
+BROADCASTS, LOSSES, DUPLICATES, TIMEOUTS, CRASHES, ARRIVALS = range(6)
+UNBOUNDED = 1 << 30
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -29,11 +31,13 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     duplicates: int = 0
     timeouts: int = 0
     crashes: int = 0
+    arrivals: int | None = None  # frames taken from the channel: for protocols that never rest
     copies: int = 1  # equal frames under way at one time; those of `duplicates` come on top
 
     def left(self) -> Left:
         """What there is at the start."""
-        return (self.broadcasts, self.losses, self.duplicates, self.timeouts, self.crashes)
+        arrivals = UNBOUNDED if self.arrivals is None else self.arrivals
+        return (self.broadcasts, self.losses, self.duplicates, self.timeouts, self.crashes, arrivals)
 
 
 class Step(NamedTuple):
@@ -86,29 +90,35 @@ class Worlds:
 
     def after(self, world: World) -> Iterator[Next]:
         """The worlds one event later."""
-        asks, losses, duplicates, timeouts, crashes = world.left
-        for frame, lost in self._arriving(world.flight, losses):
+        left = world.left
+        for frame, lost in self._arriving(world):
             p = self.members[self.cells.frames[frame].to]
+            after = left if left[ARRIVALS] == UNBOUNDED else _spend(left, ARRIVALS, 1)
+            if lost:
+                after = _spend(after, LOSSES, len(lost))
             behind = _without(world.flight, lost)
-            yield from self._step(world, p, ("receive", frame), _without(behind, (frame,)), (1, len(lost)), lost)
-            if duplicates and not lost:
-                yield from self._step(world, p, ("receive", frame), behind, (2, 1), lost, kept=True)
+            yield from self._step(world, p, ("receive", frame), _without(behind, (frame,)), after, lost)
+            if left[DUPLICATES] and not lost:
+                yield from self._step(world, p, ("receive", frame), behind, _spend(after, DUPLICATES, 1), kept=True)
         for p, number in enumerate(world.cells):
             cell = self.cells.cells[number]
             if cell.process is None:
                 continue
-            if asks:
-                yield from self._step(world, p, ("ask",), world.flight, (0, 1))
-            if timeouts:
+            if left[BROADCASTS]:
+                yield from self._step(world, p, ("ask",), world.flight, _spend(left, BROADCASTS, 1))
+            if left[TIMEOUTS]:
                 for name in cell.timers:
-                    yield from self._step(world, p, ("expire", name), world.flight, (3, 1))
+                    yield from self._step(world, p, ("expire", name), world.flight, _spend(left, TIMEOUTS, 1))
             if cell.untaken:
-                yield from self._step(world, p, ("clear",), world.flight, (0, 0))
-            if crashes:
-                yield from self._step(world, p, ("crash",), world.flight, (4, 1))
+                yield from self._step(world, p, ("clear",), world.flight, left)
+            if left[CRASHES]:
+                yield from self._step(world, p, ("crash",), world.flight, _spend(left, CRASHES, 1))
 
-    def _arriving(self, flight: Numbers, losses: int) -> Iterator[tuple[int, Numbers]]:
+    def _arriving(self, world: World) -> Iterator[tuple[int, Numbers]]:
         """Frames that may arrive next, each with those that are lost for it."""
+        flight, losses = world.flight, world.left[LOSSES]
+        if not world.left[ARRIVALS]:
+            return
         if self.channel == "any":
             yield from ((frame, ()) for frame in dict.fromkeys(flight))
             return
@@ -125,20 +135,9 @@ class Worlds:
         return src == to
 
     def _step(
-        self,
-        world: World,
-        p: int,
-        event: Event,
-        flight: Numbers,
-        price: tuple[int, int],
-        lost: Numbers = (),
-        kept: bool = False,
+        self, world: World, p: int, event: Event, flight: Numbers, left: Left, lost: Numbers = (), kept: bool = False
     ) -> Iterator[Next]:
-        """What an event of one member makes of a world; the price is which of the budget is spent, and how much."""
-        left = world.left
-        which, spent = price
-        if spent:
-            left = (*left[:which], left[which] - spent, *left[which + 1 :])  # type: ignore[assignment]
+        """What an event of one member makes of a world."""
         for cell, frames, draws, broken in self.cells.react(world.cells[p], event):
             cells = (*world.cells[:p], cell, *world.cells[p + 1 :])
             under_way = flight
@@ -171,7 +170,7 @@ class Worlds:
             cell = self.cells.cells[number]
             if cell.timers or cell.untaken:
                 return False
-        losses = world.left[1]
+        losses = world.left[LOSSES]
         lossy = losses if self.channel != "any" else losses and len(world.flight)
         return len(world.flight) <= lossy
 
@@ -188,6 +187,10 @@ class Worlds:
             again = copies > 1 and i > 0 and world.flight[i - 1] == frame
             bits |= 1 << (frame * copies + (world.flight[:i].count(frame) if again else 0))
         return world.cells, bits
+
+
+def _spend(left: Left, which: int, much: int) -> Left:
+    return (*left[:which], left[which] - much, *left[which + 1 :])
 
 
 def _without(frames: Numbers, gone: Numbers) -> Numbers:

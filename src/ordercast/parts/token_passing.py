@@ -286,12 +286,12 @@ class TokenPassing(Process):
             if msg.origin == self.me:
                 self.on_own_place()
         self.R[self.me] = held
-        while self.given < held and self.may_deliver(self.given + 1):
+        known = max(self.known_stable(), self.told)
+        while self.given < held and (self.given < known or self.may_deliver(self.given + 1)):
             self.given += 1
             msg = self.placed[self.given]
             self.port.deliver(msg.origin, msg.n, msg.payload)
-        stable = min(max(self.known_stable(), self.told), self.given)
-        while self.stable < stable:  # Removing stable messages
+        while self.stable < min(known, self.given):  # Removing stable messages
             self.stable += 1
             msg = self.placed.pop(self.stable)
             del self.acks[self.stable]

@@ -25,6 +25,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     consume: float | None = None  # payload frames a member's receiver takes per second; None: at once
     buffer: int = 64  # payload frames that a receiver holds while they wait to be taken
     settle: float = 5.0  # seconds without progress after which a run is given up
+    max_events: int | None = None  # entries of the queue after which a run is given up, too: it ran away
     live_within: float | None = None  # seconds after the last planned fault in which all is to be delivered
     watch_buffers: bool = False  # look at every buffer after every verb, for the property `bounded`
     name: str = ""

@@ -293,12 +293,14 @@ class Simulation:
             self.start_load(member)
         self.schedule(self.run.settle, self.look)
         events, queue = 0, self.queue
-        pop, watch = heappop, self.run.watch_buffers
+        pop, watch, most = heappop, self.run.watch_buffers, self.run.max_events or inf
         try:
             while self.phase < OVER:
                 self.now, _, call, a, b, c = pop(queue)
                 call(a, b, c)
                 events += 1
+                if events > most:
+                    self.stalled, self.phase = True, OVER
                 if watch:
                     self.watch()
         except AssertionError as error:

@@ -133,8 +133,14 @@ class OwnVoteExcluded(Voting):
 
 
 class NoDecisionInStageZero(Voting):
-    def _stage(self, votes):
-        return super()._stage([0, *votes[1:]])
+    def _vote(self, ballot, poll):
+        first = not poll.stages_of.get(ballot.source)
+        super()._vote(ballot, poll)
+        if poll.closed == 0:
+            poll.closed = None
+        if first and poll.stages_of[ballot.source] == 0 and self._votes_for(ballot, poll, 0) is not None:
+            poll.stages_of[ballot.source] = 1
+            super()._vote(ballot, poll)
 
 
 class PartialFollowersAgainst(Voting):

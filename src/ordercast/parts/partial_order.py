@@ -69,6 +69,7 @@ class PartialOrder:
         # Pruning: for each member, what its messages show that it holds without a gap; and the least of these.
         self.held = {member: [0] * self.width for member in self.members} if lets_go else {}
         self.stable = [0] * self.width  # every member holds each source's messages below; they are let go here
+        self.let_go: list[Entry] = []  # in that order, for the caller to take
 
     def holds(self, id: Id) -> bool:
         return id in self.acks or id[1] < self.stable[id[0]]
@@ -144,12 +145,21 @@ class PartialOrder:
 
     def _let_go(self, source: Pid) -> None:
         """Forget what every member holds.  Their later messages all reach it, so nobody will look at it again."""
-        below = min(held[source] for held in self.held.values())
-        for number in range(self.stable[source], below):
-            id = (source, number)
-            del self.acks[id], self.lacks[id]
-            self.entries.pop(id, None)
-        self.stable[source] = below
+        number, below = self.stable[source], min(held[source] for held in self.held.values())
+        # What is not in the order here is kept: when its source has left, others may have spoken for it alone.
+        while number < below and (entry := self.entries.pop((source, number), None)) is not None:
+            del self.acks[entry.id], self.lacks[entry.id]
+            self.let_go.append(entry)
+            number += 1
+        self.stable[source] = number
+
+    def held_with_all_it_reaches(self, entry: Entry) -> bool:
+        """Does every member hold this message and all that it waits for?  Then it will enter everywhere."""
+        for source, below in enumerate(entry.below):
+            for number in range(self.stable[source], below):
+                if (source, number) not in entry.holes:
+                    return False
+        return True
 
     def install(self, members: Iterable[Pid]) -> None:
         """A new membership, a part of the old: nobody waits for the others' acknowledgments any more."""
@@ -166,5 +176,5 @@ class PartialOrder:
         twin.latest = dict(self.latest)
         twin.waiting = {missing: list(ids) for missing, ids in self.waiting.items()}
         twin.held = {member: list(held) for member, held in self.held.items()}
-        twin.stable = list(self.stable)
+        twin.stable, twin.let_go = list(self.stable), list(self.let_go)
         return twin

@@ -15,8 +15,8 @@ did in the stage before, so its source has voted in all stages below.  A decisio
 polled subsets, and at the largest subsets that are not polled (their subsets have at least as many votes against).
 
 Cost: sets of messages are the bits of integers.  A message costs one comparison for each message that awaits its place
-and that it does not follow through another one, and an extension of the order votes again on what awaits: it depends
-on the messages that await their place, not on history.
+and that it does not follow through another one; an extension votes again on the first of what awaits, as far as it
+takes to decide.  It depends on the messages that await their place, not on history.
 
 With N_v = 1 (a group of two) a message could vote in every stage by its own vote alone; there it votes in at most two.
 """
@@ -57,13 +57,14 @@ class Ballot:
 class Poll:
     """The votes on one candidate set."""
 
-    __slots__ = ("against", "chosen", "favour", "stages_of")
+    __slots__ = ("against", "chosen", "closed", "favour", "stages_of")
 
     def __init__(self, chosen: int) -> None:
         self.chosen = chosen
         self.favour: list[int] = []  # by stage: who voted for it
         self.against: list[int] = []
         self.stages_of: dict[Pid, int] = {}  # a source has voted in the stages below
+        self.closed: int | None = None  # the lowest stage with enough votes: those of later stages change nothing
 
 
 class Voting:
@@ -72,25 +73,36 @@ class Voting:
             raise ValueError(f"Total tolerates fewer than n/3 faults: {n} processors cannot tolerate {resilience}")
         self.decide_at = (n + resilience + 2) // 2  # N_d = ceil((n + k + 1) / 2)
         self.vote_at = (n - resilience + 1) // 2  # N_v = ceil((n - k) / 2)
+        self.some = n  # voters at a time: most decisions need few
         self.awaiting: list[Ballot] = []  # in the order of their entering: a topological order
         self.all = 0  # their bits
         self.next_bit = 1
         self.candidates = 0
+        self.cast = 0  # how many of those that await have voted
         self.polls: dict[int, Poll] = {}
         self.touched: dict[Pid, int] = {}  # the candidates that a source's messages follow
 
     def enter(self, entries: Iterable[Entry]) -> list[Extension]:
         """Messages have entered the partial order; return how the total order is extended by them."""
         for entry in entries:
-            self._cast(self._ballot(entry))
+            self._ballot(entry)
         extensions = []
-        while (won := self._decided()) is not None:
+        while (won := self._count()) is not None:
             extensions.append(self.extend(*won))
         return extensions
 
+    def _count(self) -> tuple[Poll, int] | None:
+        """Let those vote that have not, some at a time, until a set is decided for."""
+        while True:
+            won = self._decided()
+            if won is not None or self.cast == len(self.awaiting):
+                return won
+            for ballot in self.awaiting[self.cast : self.cast + self.some]:
+                self._cast(ballot)
+
     # ------------------------------------------------------------------ votes
 
-    def _ballot(self, entry: Entry) -> Ballot:
+    def _ballot(self, entry: Entry) -> None:
         bit, self.next_bit = self.next_bit, self.next_bit << 1
         before = 0
         for other in reversed(self.awaiting):
@@ -103,25 +115,32 @@ class Voting:
         self.all |= bit
         if not before:
             self.candidates |= bit
-        return ballot
 
     def _cast(self, ballot: Ballot) -> None:
         follows = ballot.before & self.candidates
         self.touched[ballot.source] = self.touched.get(ballot.source, 0) | follows
         if follows not in self.polls:
             poll = self.polls[follows] = Poll(follows)
-            for earlier in self.awaiting[:-1]:
+            for earlier in self.awaiting[: self.cast]:
                 self._vote(earlier, poll)
         for poll in self.polls.values():
-            self._vote(ballot, poll)
+            if poll.closed != 0:
+                self._vote(ballot, poll)
+        self.cast += 1
 
     def _vote(self, ballot: Ballot, poll: Poll) -> None:
         first = stage = poll.stages_of.get(ballot.source, 0)
+        if poll.closed is not None and stage >= poll.closed:
+            return
         while (favour := self._votes_for(ballot, poll, stage)) is not None:
             if stage == len(poll.favour):
                 poll.favour.append(0)
                 poll.against.append(0)
-            (poll.favour if favour else poll.against)[stage] |= ballot.bit
+            votes = poll.favour if favour else poll.against
+            votes[stage] |= ballot.bit
+            if votes[stage].bit_count() >= self.decide_at:
+                poll.closed = stage
+                break
             stage += 1
             if self.vote_at == 1 and stage == first + 2:
                 break
@@ -144,23 +163,21 @@ class Voting:
 
     def _decided(self) -> tuple[Poll, int] | None:
         for poll in self.polls.values():
-            stage = self._stage(poll.favour)
-            if stage is not None and self._subsets_rejected(poll.chosen):
-                return poll, stage
+            if poll.closed is not None and self._won(poll) and self._subsets_rejected(poll.chosen):
+                for ballot in self.awaiting[self.cast :]:
+                    self._vote(ballot, poll)  # perhaps enough votes in a lower stage
+                return poll, poll.closed
         return None
 
-    def _stage(self, votes: list[int]) -> int | None:
-        """The lowest stage with enough of these votes for a decision.  A source votes once in a stage."""
-        for stage, voters in enumerate(votes):
-            if voters.bit_count() >= self.decide_at:
-                return stage
-        return None
+    def _won(self, poll: Poll) -> bool:
+        """Has a closed poll been decided for its set?  Both for and against it cannot be."""
+        return poll.closed is not None and poll.favour[poll.closed].bit_count() >= self.decide_at
 
     def _subsets_rejected(self, chosen: int) -> bool:
         """Has every proper subset been decided against?"""
         for poll in self.polls.values():
             inside = poll.chosen != chosen and not poll.chosen & ~chosen
-            if inside and self._stage(poll.against) is None:
+            if inside and (poll.closed is None or self._won(poll)):
                 return False
         below, seen = [chosen], {chosen}
         while below:
@@ -176,12 +193,12 @@ class Voting:
         return True
 
     def extend(self, poll: Poll, stage: int) -> Extension:
-        """Take the chosen messages out, find the new candidates, and vote again on what still awaits its place."""
+        """Take the chosen messages out, find the new candidates; what still awaits its place votes again."""
         chosen = poll.chosen
         ids = tuple(sorted(ballot.entry.id for ballot in self.awaiting if ballot.bit & chosen))
         self.awaiting = [ballot for ballot in self.awaiting if not ballot.bit & chosen]
         self.all &= ~chosen
-        self.candidates, self.polls, self.touched = 0, {}, {}
+        self.candidates, self.cast, self.polls, self.touched = 0, 0, {}, {}
         # The bits of messages that have their place are used again, by moving all down, before numbers grow long.
         spare = (self.all & -self.all).bit_length() - 1 if self.all else 0
         down = spare if spare > 256 else 0
@@ -192,14 +209,6 @@ class Voting:
             ballot.bit >>= down
             if ballot.before == ballot.bit:
                 self.candidates |= ballot.bit
-        for ballot in self.awaiting:
-            follows = ballot.before & self.candidates
-            self.touched[ballot.source] = self.touched.get(ballot.source, 0) | follows
-            if follows not in self.polls:
-                self.polls[follows] = Poll(follows)
-        for again in self.polls.values():
-            for ballot in self.awaiting:
-                self._vote(ballot, again)
         return Extension(ids, stage)
 
     # ------------------------------------------------------------------ for readers
@@ -226,7 +235,7 @@ class Voting:
         for chosen, poll in self.polls.items():
             copied = twin.polls[chosen] = Poll(chosen)
             copied.favour, copied.against = list(poll.favour), list(poll.against)
-            copied.stages_of = dict(poll.stages_of)
+            copied.stages_of, copied.closed = dict(poll.stages_of), poll.closed
         return twin
 
 

@@ -11,7 +11,9 @@ from ordercast.protocols.optimistic import Optimistic
 from ordercast.protocols.pinwheel import Pinwheel
 from ordercast.protocols.po import PO
 from ordercast.protocols.to import TO, TOMerged
+from ordercast.protocols.total import Total
 from ordercast.protocols.totem import Totem
+from ordercast.protocols.trans import Trans
 from ordercast.protocols.tree import Tree
 from ordercast.protocols.two_phase import TwoPhase
 
@@ -25,6 +27,8 @@ _PROTOCOLS: tuple[type[Process], ...] = (
     TO,
     TOMerged,
     PO,
+    Trans,
+    Total,
     Tree,
     Optimistic,
     TwoPhase,

@@ -54,6 +54,7 @@ class First(Process):
         self.origins: dict[int, tuple[Pid, int]] = {}  # delivered, not known to be stable
         self.stable = 0
         self.order: list[Ordered] = []  # at the first member
+        self.syncing = False
         self.asked = dict.fromkeys(self.members, 0)
         self.have = dict.fromkeys(self.members, 0)
 
@@ -77,7 +78,9 @@ class First(Process):
             ordered = Ordered(len(self.order), src, ask.n, ask.payload, self.stable)
             self.order.append(ordered)
             self.port.multicast(ordered, self.members)
-            self.port.set_timer("sync", 0.03)
+            if not self.syncing:
+                self.syncing = True
+                self.port.set_timer("sync", 0.03)
 
     def on_ordered(self, src, ordered):
         if ordered.seq >= self.next:
@@ -112,7 +115,8 @@ class First(Process):
                 self.port.send(member, self.order[seq])
             if not missing:
                 self.port.send(member, Stable(self.stable))
-        if self.stable < len(self.order):
+        self.syncing = self.stable < len(self.order)
+        if self.syncing:
             self.port.set_timer("sync", 0.03)
 
     handlers = {Ask: on_ask, Ordered: on_ordered, Have: on_have, Stable: on_stable}

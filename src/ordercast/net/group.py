@@ -271,8 +271,7 @@ class Group:
         self._leaving = self._closed = True
         self._port.close()
         self._let_writers_in()
-        if self._reader is not None and not self._reader.done():
-            self._reader.set_result(None)
+        self._wake_reader()
         if self._flusher is not None:
             self._flusher.cancel()
         if self._recording is not None and self._presence.session is not None:
@@ -294,21 +293,26 @@ class Group:
     def _take(self, origin: Pid, first: int, payloads: Sequence[bytes]) -> None:
         self._inbox.extend(map(Delivery, repeat(origin), count(first), payloads))
         self._delivered[origin] += len(payloads)
+        if not self._paused and len(self._inbox) >= self.settings.inbox_messages:
+            self._paused = True
+            self._port.pause()
+            self._wake_reader()
 
     def _turned(self) -> None:
         if self._process.queue:
             self._port.verb(self._process.pump)
         if self._writers:
             self._let_writers_in()
-        if self._reader is not None and self._inbox:
+        if self._inbox:
+            self._wake_reader()
+        if self._leaving:
+            self._changed.set()
+
+    def _wake_reader(self) -> None:
+        if self._reader is not None:
             reader, self._reader = self._reader, None
             if not reader.done():
                 reader.set_result(None)
-        if not self._paused and len(self._inbox) >= self.settings.inbox_messages:
-            self._paused = True
-            self._port.pause()
-        if self._leaving:
-            self._changed.set()
 
     def _reached(self, level: Reached, origin: Pid, below: int) -> None:
         if level == "stable" and origin == self.me:
@@ -328,8 +332,7 @@ class Group:
         self._failure = fault
         self._changed.set()
         self._let_writers_in()
-        if self._reader is not None and not self._reader.done():
-            self._reader.set_result(None)
+        self._wake_reader()
 
     def _let_writers_in(self) -> None:
         if self._leaving or self._failure is not None:

@@ -129,9 +129,9 @@ class UdpPort:
 
     def _turn(self) -> None:
         self._soon = False
-        if self._paused or not self._sockets:
+        if not self._sockets:
             return
-        if self.session is not None:
+        if self.session is not None and not self._paused:
             self.verb(self._run_timers)
             self.above.turned()
         for to in list(self._outbox):
@@ -186,8 +186,8 @@ class UdpPort:
                 self.unsent += 1
                 continue
             self._datagram(view[:size], address)
-            if not self._sockets:
-                return
+            if self._paused:
+                break
         self._turn()
 
     def _datagram(self, datagram: memoryview, address: Any) -> None:

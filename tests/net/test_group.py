@@ -108,7 +108,7 @@ def test_the_same_scenario_in_the_simulator_and_over_sockets_has_the_same_verdic
         members=3,
         messages=150,
         network=networks.Delay(low=0.0001, high=0.0005),
-        workload=workloads.Poisson(interval=0.002),
+        workload=workloads.Poisson(interval=0.02),
         faults=(faults.Loss(rate=drop),) if drop else (),
         seed=3,
     )

@@ -59,7 +59,7 @@ class First(Process):
         self.have = dict.fromkeys(self.members, 0)
 
     def ready(self):
-        return not self.mine
+        return not self.mine and len(self.order) < self.stable + 50  # or the first one would outrun the others
 
     def broadcast(self, payload, to=None):
         ask = Ask(self.sent, payload)

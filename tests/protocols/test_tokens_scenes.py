@@ -234,7 +234,7 @@ class TestTotem:
             totem.broadcast(b"%d" % k)
         assert not totem.ready()
         totem.receive(0, Token(1, 2, 0, 0, (), 2))
-        assert len([each for each in port.take("multicast")]) == 2
+        assert len(port.take("multicast")) == 2
         assert totem.ready()
 
     def test_a_lost_token_is_passed_again_and_a_repeated_one_dropped(self):

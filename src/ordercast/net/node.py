@@ -6,7 +6,6 @@ A payload that is not UTF-8 comes as `"base64"` in place of `"text"`.  At the en
 what it broadcast is handed over, waits for the others to finish too, and leaves.
 """
 
-import argparse
 import asyncio
 import base64
 import contextlib
@@ -140,22 +139,3 @@ def as_line(delivery: Delivery) -> bytes:
     except UnicodeDecodeError:
         said["base64"] = base64.b64encode(delivery.payload).decode()
     return json.dumps(said, ensure_ascii=False).encode() + b"\n"
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """`python -m ordercast.net.node`: the settings file, and nothing else."""
-    parser = argparse.ArgumentParser(prog="ordercast.net.node", description=__doc__)
-    parser.add_argument("config", type=Path, nargs="?", help="a TOML file with the group's settings")
-    parser.add_argument("--me", type=int, help="this member's number")
-    parser.add_argument("--member", action="append", default=[], metavar="N=HOST:PORT", help="a member, once for each")
-    parser.add_argument("--protocol")
-    parser.add_argument("--level")
-    parser.add_argument("--trace", metavar="DIR")
-    parser.add_argument("--drop", type=float, metavar="P")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS")
-    given = vars(parser.parse_args(arguments))
-    return node(given.pop("config"), **given)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ordercast.core import Pid, Process
+from ordercast.core import Pid, Process, parameters_of
 from ordercast.core.contract import Level
 from ordercast.group import at_level
 from ordercast.net.errors import GroupError, LevelRefused, UnknownMember
@@ -43,7 +43,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def number(self, kind: type[Process]) -> int:
         """A number for what all members must agree on."""
         level = self.level or "as delivered"
-        return number("settings", self.name, kind.name, level, sorted(self.members), sorted(self.parameters.items()))
+        parameters = msgspec.json.encode(parameters_of(kind, self.parameters)).decode()
+        return number("settings", self.name, kind.name, level, sorted(self.members), parameters)
 
     def check(self) -> None:
         """`GroupError` for what cannot be."""

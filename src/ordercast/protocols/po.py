@@ -15,8 +15,8 @@ Departures and mended holes:
   missing is kept, and tried again after every receipt.  If something that another entity has shown to exist stays
   missing for `ask_after`, its source is told (`Lack`), and sends it again.  p.A_h > REQ_h is not at once a loss: on
   several channels the PDU of E_h may still be on its way.
-- A PDU sent again is the same, A and all.  With a fresh A, one member would take it for a first pre-acknowledger
-  while another, who has the first copy, would not: E_1 acknowledges p, and E_2 does not know that all hold it.
+- A PDU sent again is the same, A and all.  With a fresh A, what its source has sent since says less than it (A_low)
+  and is refused for ever; and members would differ on which PDU first pre-acknowledged another.
 - A PDU for a part of the cluster travels to all members, who number it, and is handed over at its destinations.
 """
 # ruff: noqa: SIM300 - the paper's names are in capitals, and no constants

@@ -13,8 +13,7 @@ sends p, E_2 sends q, E_3 loses p, takes q and then p again, and has q before p.
    Who hears that does the same.  What arrives from now on is kept aside.
 2. Who has the REQ of all knows f, their minimum, and s, how much each source has sent.  It goes back to f: what it
    received beyond loses its place in the log.  From the sources it gets what it still lacks below s, one by one.
-3. With all of that, it begins the next epoch: PDUs from f to s follow in one order that all compute, by the sum of A
-   (what a PDU's sender had received before it has a smaller one), then by source and SEQ.
+3. With all of that, it begins the next epoch: PDUs from f to s follow, by source and SEQ.
 
 Why this keeps one order.  In an epoch every PDU enters the channel once, so members receive theirs in its order.  What
 lies below f all have received, in that order; what follows is sorted; so all go on with the same log.  A PDU is
@@ -281,10 +280,14 @@ class TO(Entity):
         self.waiting += sum(isinstance(p, DataPdu) for p in new)
         self.epoch, self.began, self.next, self.reports = begin.epoch, begin, None, {}
         self.aside = [{} for _ in self.members]
-        self.moved(self.logs.reset(begin.f, sorted(tail, key=_place)))
+        self.moved(self.logs.reset(begin.f, self.in_order(tail)))
         later, self.later = self.later, []
         for src, frame in later:
             self.take(src, frame)
+
+    def in_order(self, tail: list[Pdu]) -> list[Pdu]:
+        """The same at every member; nothing in it was handed over yet, so that any order is causal."""
+        return sorted(tail, key=lambda p: (p.SRC, p.SEQ))
 
     def buffers(self) -> Mapping[str, tuple[int, int]]:
         window = len(self.members) * self.parameters.W
@@ -301,10 +304,6 @@ class TO(Entity):
         Again: on_again,
     }
     timers = {**Entity.timers, "exchange": on_exchange_due}
-
-
-def _place(p: Pdu) -> tuple[int, Pid, int]:
-    return (sum(p.A), p.SRC, p.SEQ)
 
 
 class Tick(Message, frozen=True):

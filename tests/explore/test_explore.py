@@ -57,6 +57,23 @@ def test_every_schedule_of_the_protocols_of_kk_keeps_their_promises(name, member
     assert explored.worlds == worlds
 
 
+@pytest.mark.campaign
+@pytest.mark.parametrize(("name", "worlds"), [("dtp", 120103), ("cm", 251519), ("pinwheel", 127528)])
+def test_every_schedule_of_three_members_with_a_time_out(name, worlds):
+    explored = explore(CATALOG[name], 3, TWO)
+    assert explored.complete, explored.finding
+    assert explored.worlds == worlds
+
+
+RESTLESS = Budget(broadcasts=2, losses=1, timeouts=1, arrivals=8)
+
+
+@pytest.mark.parametrize("name", sorted(set(CATALOG) - {"dtp", "cm", "pinwheel", "totem"}))
+def test_every_schedule_of_two_members_keeps_the_promises_of_any_other_protocol(name):
+    explored = explore(CATALOG[name], 2, RESTLESS)
+    assert explored.complete, explored.finding
+
+
 def test_the_same_search_visits_the_same_worlds():
     first, second = (explore(CATALOG["dtp"], 2, TWO) for _ in range(2))
     assert (first.worlds, first.events, first.cells) == (second.worlds, second.events, second.cells)

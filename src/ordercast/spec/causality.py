@@ -95,19 +95,24 @@ def _direct_past(history: History) -> Ints:
 
 def _close(history: History, past: Ints) -> None:
     """Add the past of the past, until nothing is added.  An origin's last message in a past has all of its others'."""
+    table = np.concatenate((past, np.zeros((1, past.shape[1]), dtype=past.dtype)))
+    nothing = len(past)  # the row of a message that has no past
     active = np.arange(len(past))
-    grown = np.ones(len(past), dtype=np.bool_)
+    grown = np.ones(len(table), dtype=np.bool_)
     while len(active):
-        rows = past[active]
-        before = rows.copy()
+        before = table[active]
+        rows = before.copy()
         for o, start in enumerate(history.start[:-1]):
-            known = np.flatnonzero(rows[:, o])
-            rows[known] = np.maximum(rows[known], past[start + rows[known, o] - 1])
-        past[active] = rows
+            known = rows[:, o]
+            np.maximum(rows, table[np.where(known, known + (start - 1), nothing)], out=rows)
+        table[active] = rows
         grown[:] = False
         grown[active[(rows != before).any(axis=1)]] = True
+        if not grown.any():
+            break
         needs = np.zeros(len(past), dtype=np.bool_)
         for o, start in enumerate(history.start[:-1]):
-            known = np.flatnonzero(past[:, o])
-            needs[known] |= grown[start + past[known, o] - 1]
+            known = table[:-1, o]
+            needs |= grown[np.where(known, known + (start - 1), nothing)]
         active = np.flatnonzero(needs)
+    past[:] = table[:-1]

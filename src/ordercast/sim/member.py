@@ -124,7 +124,8 @@ class Member:
         self.timers.pop(name, None)
 
     def view(self, members: Sequence[Pid], /) -> None:
-        pass
+        simulation = self.simulation
+        simulation.left_out |= any(pid not in members for pid in range(simulation.run.members))
 
     def suspect(self, member: Pid, /) -> None:
         pass

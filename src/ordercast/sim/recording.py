@@ -107,6 +107,7 @@ class RecordingMember(Member):
             self.row(simulation.now, 0, self.index, -1, index, below, 0, self.cause, -1, REACH, kind)
 
     def view(self, members: Sequence[Pid], /) -> None:
+        super().view(members)
         known = self.simulation.by_pid
         indices = self.recorder.set_index([known[pid].index for pid in members])
         self.row(self.simulation.now, 0, self.index, indices, -1, 0, 0, self.cause, -1, VIEW, 0)

@@ -101,6 +101,7 @@ class Simulation:
         self.last_progress = self.last_stable = 0.0
         self.load_ended = inf
         self.stalled = False
+        self.left_out = False  # a view without some founder has been told
         for pid in range(run.members):
             self.add(pid, pid, str(pid))
         for member in self.members:
@@ -268,7 +269,7 @@ class Simulation:
         settle = self.run.settle
         since = max(self.last_progress, self.agenda.last_change if self.agenda.last_change <= self.now else inf)
         if self.now - since >= settle and (self.pending or self.phase != LOAD or self.saturated):
-            self.stalled = True
+            self.stalled = bool(self.pending) or not self.left_out  # who was left out of a view may lack what it missed
             self.phase = OVER
         elif self.phase == TAIL and self.now - max(self.last_stable, self.agenda.last_change) >= settle:
             self.enter(DRAIN)  # measured messages that will never be stable, while others go on

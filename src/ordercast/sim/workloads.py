@@ -6,6 +6,7 @@ it and some other member have delivered one of its broadcasts.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 from typing import TypeAlias
 
@@ -24,17 +25,21 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, tag=str.lower, tag_fie
 
 
 class Poisson(Workload, frozen=True, kw_only=True):
-    """Independent Poisson arrivals at every member (or those named), with this mean time between one's broadcasts."""
+    """Independent Poisson arrivals at every member (or those named), with this mean time between one's broadcasts.
+
+    `each`: a member asks for so many at most.
+    """
 
     interval: float = 0.1
     senders: tuple[int, ...] | None = None
+    each: int | None = None
 
     def __post_init__(self) -> None:
         _positive(interval=self.interval)
 
     def asks(self, member: int, members: int, random: Random) -> Iterator[Ask]:
         if self.senders is None or member in self.senders:
-            return _poisson(self.interval, random)
+            return islice(_poisson(self.interval, random), self.each)
         return iter(())
 
 

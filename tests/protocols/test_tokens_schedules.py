@@ -9,8 +9,8 @@ from ordercast.protocols.pinwheel import Pinwheel
 from ordercast.protocols.totem import Totem
 from tests.schedules import random_run, verdict
 
-PROTOCOLS = [(DTP, {}), (CM, {}), (Pinwheel, {"m": 3}), (Totem, {"window": 8, "visit": 3})]
-NAMES = [kind.name for kind, _ in PROTOCOLS]
+PROTOCOLS = [(DTP, {}), (CM, {}), (CM, {"via": "token"}), (Pinwheel, {"m": 3}), (Totem, {"window": 8, "visit": 3})]
+NAMES = [kind.name + "-via-token" * ("via" in parameters) for kind, parameters in PROTOCOLS]
 
 
 @pytest.mark.parametrize(("kind", "parameters"), PROTOCOLS, ids=NAMES)

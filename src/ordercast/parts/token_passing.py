@@ -125,6 +125,14 @@ class TokenPassing(Process):
         """The gsn up to which I know that every member holds everything."""
         return min(self.R.values())
 
+    def send_msg(self, msg: Msg) -> None:
+        """A MSG of mine, for the first time or again."""
+        self.port.multicast(msg)
+
+    def send_ack(self, ack: Ack) -> None:
+        """An ACK that passes the token on, for the first time."""
+        self.port.multicast(ack)
+
     def may_deliver(self, gsn: int) -> bool:
         """Is an update that I hold, and whose place I know, to be delivered now?"""
         return True
@@ -145,7 +153,7 @@ class TokenPassing(Process):
         n = self.N[self.me]
         self.N[self.me] = n + 1
         self.unacked[self.me, n] = msg = Msg(self.me, n, self.R[self.me], payload)
-        self.port.multicast(msg)
+        self.send_msg(msg)
         if n == self.acked[self.me]:
             self.port.set_timer("message", self.parameters.timeout)
         self.acknowledge()
@@ -179,7 +187,7 @@ class TokenPassing(Process):
         self.turn, self.passed, self.next = self.turn + 1, gsn, self.next_holder()
         ack = Ack(self.me, updates, gsn, self.next, self.turn, max(self.known_stable(), self.told))
         self.keep(ack)
-        self.port.multicast(ack)
+        self.send_ack(ack)
         if ack.next == self.me:  # alone in the group
             self.port.set_timer("silence", self.parameters.T)
         else:
@@ -323,7 +331,7 @@ class TokenPassing(Process):
 
     def on_message_timeout(self) -> None:
         for n in range(self.acked[self.me], self.N[self.me]):
-            self.port.multicast(self.unacked[self.me, n])
+            self.send_msg(self.unacked[self.me, n])
         self.port.set_timer("message", self.parameters.timeout)
 
     def on_token_timeout(self) -> None:

@@ -99,7 +99,8 @@ class Node(Process):
         self.store: dict[tuple[Pid, int], Msg] = {}
         self.ledger = Ledger()
         self.done: dict[Pid, int] = {}
-        self.counted: set[Key] = set()  # the paper's IdList: entries whose counter I raised
+        self.whole: set[Key] = set()  # the paper's IdList: entries of S that I have in full
+        self.counted: set[Key] = set()  # those whose counter I raised
         self.asked: dict[Key, int] = {}  # entries that I lack something of: number of the last request
         self.served: dict[tuple[Pid, Pid, int], int] = {}  # (asker, origin, k): the last request that I answered
         # What I send: my messages below `attached` were put into S; those below `turn` are, at the end of this turn.
@@ -186,7 +187,9 @@ class Node(Process):
         if self.change_list():
             return
         state, _ = arrive(self.token, self.me)
-        self.counted &= {entry.key() for entry in state}
+        there = {entry.key() for entry in state}
+        self.counted &= there
+        self.whole &= there
         mine = [(k, self.store[self.me, k].rec) for k in range(self.attached, self.turn)]
         self.attached = self.turn
         state = (
@@ -208,9 +211,12 @@ class Node(Process):
         self.listen()
 
     def holds(self, entry: Entry) -> bool:
-        if entry.cycle < self.ledger.next:
+        if entry.cycle < self.ledger.next or entry.key() in self.whole:
             return True
-        return all((entry.sender, k) in self.store for k in range(entry.first, entry.below))
+        whole = all((entry.sender, k) in self.store for k in range(entry.first, entry.below))
+        if whole:
+            self.whole.add(entry.key())
+        return whole
 
     def commit(self) -> None:
         for cycle, found in self.ledger.commit(committable(self.token)):

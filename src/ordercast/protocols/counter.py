@@ -130,6 +130,7 @@ class Counter(Voter):
         self.ring, self.agreement, self.P = ring, Agreement(), ring.base
         self.joining.clear()  # who is not in asks again
         self.counted.clear()
+        self.whole.clear()
         self.ledger.see(token.S)
         known = {(entry.sender, k) for entry in self.ledger.all() for k in range(entry.first, entry.below)}
         self.store = {key: msg for key, msg in self.store.items() if key[0] in ring.nodes or key in known}

@@ -1,25 +1,13 @@
 """Runs of GK's protocols over switched networks, driven past their end so that one can look at the hosts afterwards."""
 
-from heapq import heappop
 from random import Random
 
-from ordercast.parts.priority_lists import sdf
+from ordercast.parts.assignment import members_lists
 from ordercast.protocols.tree import Tree
 from ordercast.sim import Run, Simulation, faults, networks, workloads
 from ordercast.sim.member import DEAD
 from ordercast.sim.topologies import Scattered
 from ordercast.trace import Recorder
-
-
-def sdf_lists(topology, *sources):
-    """SDF's lists for each source, as the parameter wants them."""
-    distances = topology.without(()).distances()
-    place = {host: k for k, host in enumerate(topology.hosts)}
-    out = []
-    for source in sources:
-        lists = sdf(distances, topology.hosts[source])[1]
-        out.append(tuple(tuple(place[other] for other in lists[host]) for host in topology.hosts))
-    return tuple(out)
 
 
 def script(*lines):
@@ -31,7 +19,11 @@ def make(topology, lines, *failures, kind=Tree, record=False, seed=0, **paramete
     """A simulation, begun."""
     sources = tuple(sorted({member for _, member in lines})) or (0,)
     if kind.name == "tree":
-        parameters = {"sources": sources, "lists": sdf_lists(topology, *sources), **parameters}
+        parameters = {
+            "sources": sources,
+            "lists": members_lists(topology, *(topology.hosts[source] for source in sources)),
+            **parameters,
+        }
     run = Run(
         protocol=kind.name,
         members=len(topology.hosts),
@@ -43,20 +35,13 @@ def make(topology, lines, *failures, kind=Tree, record=False, seed=0, **paramete
         seed=seed,
     )
     simulation = Simulation(kind, run, Recorder() if record else None)
-    for member in simulation.members:
-        member.process.start()
-    for member in simulation.members:
-        simulation.start_load(member)
+    simulation.begin()
     return simulation
 
 
 def drive(simulation, until):
     """Go on to a time, whatever phase the run is in."""
-    queue = simulation.queue
-    while queue and queue[0][0] <= until:
-        simulation.now, _, call, a, b, c = heappop(queue)
-        call(a, b, c)
-    simulation.now = until
+    simulation.advance(until)
     return simulation
 
 

@@ -286,12 +286,24 @@ class Simulation:
             self.asking += 1
         member.plan_next()
 
-    def go(self) -> Outcome:
-        """Run to the end."""
+    def begin(self) -> None:
+        """Start the members and their load."""
         for member in self.members:
             member.process.start()
         for member in self.members:
             self.start_load(member)
+
+    def advance(self, until: float) -> None:
+        """Go on to a time, whatever the run's phase: for whoever looks at the members now and then."""
+        queue = self.queue
+        while queue and queue[0][0] <= until:
+            self.now, _, call, a, b, c = heappop(queue)
+            call(a, b, c)
+        self.now = until
+
+    def go(self) -> Outcome:
+        """Run to the end."""
+        self.begin()
         self.schedule(self.run.settle, self.look)
         events, queue = 0, self.queue
         pop, watch, most = heappop, self.run.watch_buffers, self.run.max_events or inf

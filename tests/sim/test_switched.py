@@ -5,7 +5,7 @@ import pytest
 
 from ordercast.parts.topology import Link, Topology
 from ordercast.sim import Run, Simulation, faults, networks, simulate, workloads
-from ordercast.sim.topologies import AnyFamily, LanOfLans, Satellite, Scattered, TwoSites
+from ordercast.sim.topologies import AnyFamily, Halves, LanOfLans, Satellite, Scattered, TwoSites
 from ordercast.trace import Recorder
 from ordercast.trace.columns import DELIVER, DROP, DROPS
 from tests.toys import Flood
@@ -121,7 +121,10 @@ def test_what_does_not_fit_is_refused():
         simulate(Flood, Run(protocol="flood", faults=(faults.Down(what="x", begin=0, end=1),)))
 
 
-@pytest.mark.parametrize("family", [LanOfLans(), TwoSites(), Satellite(), Scattered(), Scattered(seed=9, more=0)])
+@pytest.mark.parametrize(
+    "family",
+    [LanOfLans(), TwoSites(), Satellite(), Scattered(), Scattered(seed=9, more=0), Halves(hosts=20, switches=8)],
+)
 def test_a_generated_family_is_connected_and_can_be_written_down(family):
     topology = family.topology()
     assert len(topology.without(()).groups()) == 1

@@ -116,7 +116,32 @@ class Scattered(Family, frozen=True, kw_only=True):
         return Topology(tuple(hosts), tuple(switches), tuple(links))
 
 
-AnyFamily: TypeAlias = LanOfLans | TwoSites | Satellite | Scattered
+class Halves(Family, frozen=True, kw_only=True):
+    """Two random networks and one link, `slow`, between them; the source is in the first."""
+
+    hosts: int = 200
+    switches: int = 60
+    bandwidth: float = 1e6
+    seed: int = 0
+
+    def topology(self) -> Topology:
+        links = [Link("slow", "a-s0", "b-s0", cost=20, bandwidth=self.bandwidth, delay=_WAN_DELAY)]
+        hosts: list[str] = []
+        switches: list[str] = []
+        for k, half in enumerate("ab"):
+            part = Scattered(
+                hosts=self.hosts // 2, switches=self.switches // 2, more=self.switches // 6, seed=2 * self.seed + k
+            ).topology()
+            hosts += [f"{half}-{host}" for host in part.hosts]
+            switches += [f"{half}-{switch}" for switch in part.switches]
+            links += [
+                msgspec.structs.replace(link, **{end: f"{half}-{getattr(link, end)}" for end in ("name", "a", "b")})
+                for link in part.links
+            ]
+        return Topology(tuple(hosts), tuple(switches), tuple(links))
+
+
+AnyFamily: TypeAlias = LanOfLans | TwoSites | Satellite | Scattered | Halves
 
 
 def _hosts(count: int) -> list[str]:

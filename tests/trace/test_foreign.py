@@ -1,6 +1,8 @@
 """Logs from anywhere: what a line says reaches the trace, and a broken one is named by file and line."""
 
 import json
+import random
+from pathlib import Path
 
 import pytest
 
@@ -166,3 +168,33 @@ def test_a_missing_file_is_named(tmp_path):
 def test_a_log_without_an_event_is_refused(tmp_path):
     with pytest.raises(LogUnreadable, match="no event"):
         import_logs([write(tmp_path / "log", ["\n"])], tmp_path / "out")
+
+
+def test_the_known_histories_as_lines_have_the_known_verdicts(tmp_path):
+    """One log of all of them, their lines mixed; destinations stand on the last line of a message."""
+    known = json.loads((Path(__file__).parents[1] / "vectors" / "data" / "histories.json").read_text())
+    last = {"crashed": "crash", "cut": "cut"}
+    streams = []
+    for case in known:
+        told = {}
+        for member in case["members"]:
+            lines = [{"kind": "member"}]
+            lines += [{"kind": kind, "origin": origin, "n": n} for kind, origin, n in member["events"]]
+            lines += [{"kind": last[status]} for status in [member["status"]] if status in last]
+            streams.append([{"run": case["id"], "member": member["id"], **line} for line in lines])
+            told.update({f"{line['origin']},{line['n']}": line for line in streams[-1] if "n" in line})
+        for message, some in case["to"].items():
+            told[message]["to"] = some
+    rng = random.Random(1)
+    lines = []
+    while streams:
+        stream = rng.choice(streams)
+        lines.append(stream.pop(0))
+        if not stream:
+            streams.remove(stream)
+    import_logs([write(tmp_path / "log", lines)], tmp_path / "out")
+    runs = {Path(name).name: parts for name, parts in find_runs(tmp_path / "out").items()}
+    assert len(runs) == len(known)
+    for case in known:
+        verdicts = check(read_run(runs[str(case["id"])]))
+        assert {name: verdicts[name].result for name in case["expect"]} == case["expect"], case["id"]

@@ -89,7 +89,7 @@ class Acknowledgments(Generic[Frame]):
         return self.received.pop(id)
 
     def copy(self) -> "Acknowledgments[Frame]":
-        twin: Acknowledgments[Frame] = object.__new__(Acknowledgments)
+        twin: Acknowledgments[Frame] = object.__new__(type(self))
         for name, value in self.__dict__.items():
             twin.__dict__[name] = value if isinstance(value, int) else value.copy()
         return twin

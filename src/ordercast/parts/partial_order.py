@@ -170,7 +170,7 @@ class PartialOrder:
 
     def copy(self) -> "PartialOrder":
         """A twin with its own state; entries never change and are shared."""
-        twin = object.__new__(PartialOrder)
+        twin = object.__new__(type(self))
         twin.members, twin.width = self.members, self.width
         twin.acks, twin.lacks, twin.entries = dict(self.acks), dict(self.lacks), dict(self.entries)
         twin.latest = dict(self.latest)

@@ -227,7 +227,7 @@ class Voting:
 
     def copy(self) -> "Voting":
         """A twin with its own state."""
-        twin = object.__new__(Voting)
+        twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.awaiting = [Ballot(ballot.entry, ballot.bit, ballot.before) for ballot in self.awaiting]
         twin.touched = dict(self.touched)

@@ -72,6 +72,7 @@ class UdpPort:
         self._alarm: asyncio.TimerHandle | None = None
         self._soon = False
         self._paused = False
+        self._clear_due = False  # the socket has taken what a process that composes late had sent
         self._random = random.Random()
         self._buffer = bytearray(1 << 16)
         self._view = memoryview(self._buffer)
@@ -133,7 +134,13 @@ class UdpPort:
             return
         if self.session is not None and not self._paused:
             self.verb(self._run_timers)
+            if self._clear_due:
+                self._clear_due = False
+                self.verb(self.process.clear)
             self.above.turned()
+        if self._outbox and self.process.composes_late:
+            self._clear_due = True  # in another turn: what has arrived meanwhile is acknowledged in what comes next
+            self.turn_soon()
         for to in list(self._outbox):
             self._emit(to)
         if not self._paused:

@@ -19,7 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_COMMANDS = ("live", "simulate", "explore", "lists", "protocols", "sweep", "verify", "logs", "reproduce")
+_COMMANDS = ("live", "simulate", "explore", "lists", "order", "protocols", "sweep", "verify", "logs", "reproduce")
 
 
 def _version(wanted: bool) -> None:

@@ -11,7 +11,7 @@ from ordercast.pipeline.tasks import Piece
 from ordercast.trace import Trace, TraceUnreadable, find_runs, read_run
 
 _BYTES_PER_ROW = 150  # what a row costs a task at most, the intermediate arrays of the checks included
-_BYTES_PER_S = 12e6  # of file, roughly, that a task reads and judges
+_BYTES_PER_S = 30e6  # of file, roughly, that a task reads and judges
 
 
 class Found(NamedTuple):

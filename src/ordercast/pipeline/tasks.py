@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TASK_S = 1.5  # what a task should be worth: its own overhead is some 50 ms
+_EACH = 4  # of little work, tasks per worker: fewer would leave some workers idle at the end
 _SUFFIX = ".rows.jsonl"
 
 Row = dict[str, Any]
@@ -52,7 +53,7 @@ def group(pieces: Iterable[Piece], task_s: float = TASK_S) -> list[list[Piece]]:
     tasks: list[list[Piece]] = []
     filled = 0.0
     for piece in sorted(pieces, key=lambda piece: (-piece.seconds, piece.key)):
-        if not tasks or filled + piece.seconds > task_s:
+        if not tasks or filled + piece.seconds > 1.001 * task_s:  # equal pieces fill equal tasks
             tasks.append([])
             filled = 0.0
         tasks[-1].append(piece)
@@ -78,7 +79,8 @@ def each(
     found = {key: done for key, done in there.items() if done.row is not None and still_good(done.row)}
     wanted = [piece for piece in pieces if piece.key not in found]
     out = {piece.key: found[piece.key] for piece in pieces if piece.key in found}
-    tasks = group(wanted)
+    workers = spark.sparkContext.defaultParallelism if wanted else 1
+    tasks = group(wanted, min(TASK_S, sum(piece.seconds for piece in wanted) / (_EACH * workers)))
     if tasks:
         ship(spark)
         run = _task(tasks, work, store)

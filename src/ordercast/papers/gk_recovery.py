@@ -118,18 +118,18 @@ def _recovery_figure(results: Sequence[Result]) -> Figure:
     panels = []
     for name, label in (("critical", "transmissions over the link"), ("recovery_s", "recovery (s)")):
         curves = []
+        farthest = max((result.point.family.far for result in results), default=0)
         for protocol in PROTOCOLS:
-            for k in sorted({result.point.family.far for result in results}):
+            for k in sorted({result.point.family.far for result in of(results, protocol)}):
                 here = sorted(
                     (r.point.messages, r.values[name])
                     for r in of(results, protocol)
                     if r.point.family.far == k and r.values[name] is not None
                 )
-                curve_label = f"{NAMES[protocol]}, k = {k}"
-                curves.append(
-                    Curve(label=curve_label, x=[m for m, _ in here], y=[y for _, y in here], dashed=protocol == "basic")
-                )
-        panels.append(Panel(x_label="messages missed (m)", y_label=label, curves=curves, log_x=True, log_y=True))
+                if protocol == "basic" or k == farthest:  # the tree's curves lie upon one another
+                    of_k = f"{NAMES[protocol]}, k = {k}"
+                    curves.append(Curve(label=of_k, x=[m for m, _ in here], y=[y for _, y in here]))
+        panels.append(Panel(x_label="messages missed (m)", y_label=label, curves=curves, log_y=True))
     return Figure(name="recovery", title="Recovery of k hosts that missed m messages", panels=panels)
 
 

@@ -19,7 +19,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_COMMANDS = ("live", "simulate", "explore", "lists", "order", "protocols", "sweep", "verify", "logs", "reproduce")
+_COMMANDS = (
+    "quickstart",
+    "live",
+    "simulate",
+    "explore",
+    "lists",
+    "order",
+    "protocols",
+    "sweep",
+    "verify",
+    "logs",
+    "reproduce",
+)
 
 
 def _version(wanted: bool) -> None:

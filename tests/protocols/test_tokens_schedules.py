@@ -77,21 +77,23 @@ class AcknowledgesBeforeRecovering(DTP):
 class DropsTooEarly(DTP):
     """One message too many is taken for stable."""
 
-    def known_stable(self):
-        return super().known_stable() + 1
+    def on_lowest(self):
+        self.known = max(self.known, self.lowest + 1)
 
 
 class StableWhenTheFastestHasIt(Pinwheel):
-    def known_stable(self):
-        return max(self.R.values())
+    def hear(self, member, hgsn):
+        super().hear(member, hgsn)
+        self.known = max(self.R.values())
 
 
 class CountsOnePassTooFew(CM):
     """Stable after n - 2 later ACKs."""
 
-    def known_stable(self):
-        last = max(self.turn, *self.turns) - len(self.members) + 2
-        return max((gsn for turn, gsn in self.turns.items() if turn <= last), default=0)
+    def note(self, turn, gsn):
+        super().note(turn, gsn)
+        last = max(turn, self.turn) - len(self.members) + 2
+        self.known = max(self.known, *(at for each, at in self.turns.items() if each <= last or not each))
 
 
 class ForgetsItsMessage(DTP):

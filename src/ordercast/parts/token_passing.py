@@ -83,6 +83,7 @@ class TokenPassing(Process):
     """The procedures of KK 4.2.  A protocol says who is next, what is stable, and how much one ACK orders."""
 
     Parameters = TokenParameters
+    heeds_msgs: ClassVar[bool] = True  # a MSG tells what its sender held: the positive notification
     outstanding: int = 1  # MSGs that a member may have without a place; 0: no limit
     orders_all: ClassVar[bool] = False  # one ACK orders every MSG that waits, or the oldest
 
@@ -100,7 +101,9 @@ class TokenPassing(Process):
         self.highest = 0  # gsn seen
         self.given = 0  # gsn up to which I delivered
         self.stable = 0  # gsn up to which BUF is empty
-        self.told = 0  # gsn that an ACK told me to be stable
+        self.lowest = 0  # min(R)
+        self.standing = {0: len(self.members)}  # hgsn -> how many members stand there: min(R) without looking at all
+        self.known = 0  # gsn up to which I know that every member holds everything
         self.asking = False  # a REQ is out
         # BUF, in three parts: MSGs without a place, MSGs with one, ACKs by gsn (some ahead of R[me]).
         self.unacked: dict[Key, Msg] = {}
@@ -121,9 +124,10 @@ class TokenPassing(Process):
     def note(self, turn: int, gsn: int) -> None:
         """The sender of this pass of the token holds everything up to `gsn`."""
 
-    def known_stable(self) -> int:
-        """The gsn up to which I know that every member holds everything."""
-        return min(self.R.values())
+    def on_lowest(self) -> None:
+        """min(R) has risen: all hold everything up to it."""
+        if self.lowest > self.known:
+            self.known = self.lowest
 
     def send_msg(self, msg: Msg) -> None:
         """A MSG of mine, for the first time or again."""
@@ -185,7 +189,7 @@ class TokenPassing(Process):
         gsn = self.R[self.me] + len(updates)
         self.note(self.turn + 1, gsn)
         self.turn, self.passed, self.next = self.turn + 1, gsn, self.next_holder()
-        ack = Ack(self.me, updates, gsn, self.next, self.turn, max(self.known_stable(), self.told))
+        ack = Ack(self.me, updates, gsn, self.next, self.turn, self.known)
         self.keep(ack)
         self.send_ack(ack)
         if ack.next == self.me:  # alone in the group
@@ -199,7 +203,8 @@ class TokenPassing(Process):
 
     def on_msg(self, src: Pid, msg: Msg) -> None:
         origin, n = key = (msg.origin, msg.n)
-        self.hear_msg(msg)
+        if self.heeds_msgs:
+            self.hear(origin, msg.hgsn)
         if n < self.acked[origin]:
             # Its sender has lost the ACK (KK 4.2); the ACK is in BUF, for its sender has not told that it holds it.
             if self.token == "HOLD":
@@ -215,17 +220,17 @@ class TokenPassing(Process):
                 self.N[origin] = n + 1
             else:
                 self.lost -= 1
-        self.advance()
+        if self.stable < self.known or self.lost or self.asking or self.given < self.highest:
+            self.advance()  # otherwise nothing follows from a MSG but what the holder does
         if self.token == "HOLD":
             self.acknowledge()
 
     def on_ack(self, src: Pid, ack: Ack) -> None:
         self.hear(ack.sender, ack.gsn)
         self.note(ack.turn, ack.gsn)
-        if ack.stable > self.told:
-            self.told = ack.stable
-            if self.told > self.stable:
-                self.advance()  # Drop what is stable before storing another: the bound on BUF counts on it.
+        if ack.stable > self.known:
+            self.known = ack.stable
+            self.advance()  # Drop what is stable before storing another: the bound on BUF counts on it.
         self.keep(ack)
         if ack.turn > self.turn:
             self.turn, self.passed = ack.turn, ack.gsn
@@ -261,14 +266,23 @@ class TokenPassing(Process):
                 if msg is not None:
                     self.port.send(src, msg)
 
-    def hear_msg(self, msg: Msg) -> None:
-        """A MSG tells what its sender held (the positive notification of Pinwheel and DTP)."""
-        self.hear(msg.origin, msg.hgsn)
-
     def hear(self, member: Pid, hgsn: int) -> None:
         """A member tells, or shows, that it holds everything up to `hgsn`."""
-        if hgsn > self.R[member]:
+        before = self.R[member]
+        if hgsn > before:
             self.R[member] = hgsn
+            standing = self.standing
+            standing[hgsn] = standing.get(hgsn, 0) + 1
+            if standing[before] > 1:
+                standing[before] -= 1
+            else:
+                del standing[before]
+                if before == self.lowest:
+                    lowest = before + 1
+                    while lowest not in standing:
+                        lowest += 1
+                    self.lowest = lowest
+                    self.on_lowest()
 
     def has_space(self, key: Key) -> bool:
         """BUF takes n MSGs without a place, one of them my own, and those whose ACKs it has."""
@@ -283,23 +297,13 @@ class TokenPassing(Process):
     def advance(self) -> None:
         """Place, deliver and let go of whatever can be; ask for what is lacking."""
         held = self.R[self.me]
-        while (ack := self.acks.get(held + 1)) is not None:
-            key = ack.updates[held - ack.gsn]  # places count from the end: the last update has ack.gsn
-            msg = self.unacked.pop(key, None)
-            if msg is None:
-                break
-            held += 1
-            self.placed[held] = msg
-            self.acked[msg.origin] += 1
-            if msg.origin == self.me:
-                self.on_own_place()
-        self.R[self.me] = held
-        known = max(self.known_stable(), self.told)
-        while self.given < held and (self.given < known or self.may_deliver(self.given + 1)):
+        if held + 1 in self.acks:
+            held = self.place(held)
+        while self.given < held and (self.given < self.known or self.may_deliver(self.given + 1)):
             self.given += 1
             msg = self.placed[self.given]
             self.port.deliver(msg.origin, msg.n, msg.payload)
-        while self.stable < min(known, self.given):  # Removing stable messages
+        while self.stable < self.known and self.stable < self.given:  # Removing stable messages
             self.stable += 1
             msg = self.placed.pop(self.stable)
             del self.acks[self.stable]
@@ -310,6 +314,20 @@ class TokenPassing(Process):
         elif self.asking:
             self.asking = False
             self.port.cancel_timer("request")
+
+    def place(self, held: int) -> int:
+        """Move MSGs to the places that ACKs give them, as far as both are here; return the hgsn then."""
+        while (ack := self.acks.get(held + 1)) is not None:
+            msg = self.unacked.pop(ack.updates[held - ack.gsn], None)  # the last update has ack.gsn
+            if msg is None:
+                break
+            held += 1
+            self.placed[held] = msg
+            self.acked[msg.origin] += 1
+            if msg.origin == self.me:
+                self.on_own_place()
+        self.hear(self.me, held)
+        return held
 
     def on_own_place(self) -> None:
         """One of my MSGs has its place: time the next one that waits, if any."""

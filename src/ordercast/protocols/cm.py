@@ -40,6 +40,7 @@ class CMParameters(TokenParameters, frozen=True, kw_only=True):
 class CM(TokenPassing):
     name = "cm"
     Parameters = CMParameters
+    heeds_msgs = False
     contract = Contract(
         paper="KK",
         title="token on a ring (Chang-Maxemchuk)",
@@ -53,7 +54,7 @@ class CM(TokenPassing):
 
     def __init__(self, me: Pid, members: Sequence[Pid], port: Port, parameters: Any = None) -> None:
         super().__init__(me, members, port, parameters)
-        self.turns: dict[int, int] = {0: 0}  # pass of the token -> its gsn; those that `known_stable` needs
+        self.turns: dict[int, int] = {0: 0}  # pass of the token -> its gsn; the last n and one before them
 
     def send_msg(self, msg: Msg) -> None:
         if self.parameters.via == "all":
@@ -71,19 +72,19 @@ class CM(TokenPassing):
         self.on_msg(placed.msg.origin, placed.msg)
         self.on_ack(src, placed.ack)
 
-    def hear_msg(self, msg: Msg) -> None:
-        """A MSG of CM tells nothing of what its sender holds."""
-
     def note(self, turn: int, gsn: int) -> None:
-        self.turns[turn] = gsn
-
-    def known_stable(self) -> int:
         """The last n passes have n senders: what the first of them held, all hold."""
-        last = max(self.turn, *self.turns) - len(self.members) + 1
-        before = [turn for turn in self.turns if turn <= last]
-        for turn in before:
-            if turn != max(before):
-                del self.turns[turn]
-        return self.turns[max(before)] if before else 0
+        self.turns[turn] = gsn
+        last = max(turn, self.turn) - len(self.members) + 1
+        before = [each for each in self.turns if each <= last]
+        if before:
+            newest = max(before)
+            self.known = max(self.known, self.turns[newest])
+            for each in before:
+                if each != newest:
+                    del self.turns[each]
+
+    def on_lowest(self) -> None:
+        """R tells CM nothing: a member does not count itself before its own ACK."""
 
     handlers = {**TokenPassing.handlers, Placed: on_placed}

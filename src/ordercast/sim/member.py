@@ -24,6 +24,7 @@ class Member:
         self.process: Process
         self.composes_late = simulation.kind.composes_late
         self.sizes = {"payload": simulation.run.size_bytes, "control": simulation.run.control_bytes}
+        self.slow = simulation.takes is not None  # it takes frames at a rate of its own
         self.state = RUNNING
         self.left = False
         self.others: tuple[Member, ...] = ()
@@ -145,10 +146,12 @@ class Member:
     # ------------------------------------------------------------------ what happens to it
 
     def arrive(self, src: Pid, message: Message, stamp: Any) -> None:
-        if self.state or self.simulation.takes is not None:
+        if self.state or self.slow:
             self.arrive_odd(src, message, stamp)
-        else:
-            self.take(src, message, stamp)
+        else:  # `take`, unfolded: the hot path
+            self.process.receive(src, message)
+            if self.waiting:
+                self.pump()
 
     def take(self, src: Pid, message: Message, stamp: Any) -> None:
         self.process.receive(src, message)

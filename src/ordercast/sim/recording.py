@@ -1,7 +1,7 @@
 """A member whose events are written down.  What it adds to `Member` is rows, nothing else."""
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ordercast.core import Message, Pid, Reached
 from ordercast.sim.member import DEAF, Member
@@ -115,6 +115,12 @@ class RecordingMember(Member):
     def suspect(self, member: Pid, /) -> None:
         index = self.simulation.by_pid[member].index
         self.row(self.simulation.now, 0, self.index, -1, index, 0, 0, self.cause, -1, SUSPECT, 0)
+
+    def arrive(self, src: Pid, message: Message, stamp: Any) -> None:
+        if self.state or self.slow:
+            self.arrive_odd(src, message, stamp)
+        else:
+            self.take(src, message, stamp)
 
     def take(self, src: Pid, message: Message, stamp: tuple[int, int, int, int, int]) -> None:
         sent, kind, origin, n, size = stamp

@@ -15,6 +15,7 @@ import pytest
 from ordercast.pipeline.java import java_home
 from ordercast.pipeline.session import PipelineError, _answers
 from ordercast.pipeline.simulating import named, simulated
+from ordercast.pipeline.sweep import sweep
 from tests.pipeline.on_a_cluster import plan
 from tests.toys import Flood
 
@@ -43,6 +44,15 @@ def answer(process):
         process.kill()
     assert process.returncode == 0, errors[-3000:]
     return json.loads(said.splitlines()[-1])
+
+
+def wait_for(driver, directory, pattern):
+    """Until a first file of the sweep is there."""
+    deadline = time.monotonic() + 120
+    while not any(directory.glob(pattern)):
+        assert driver.poll() is None, driver.stderr.read()[-3000:]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def judge(found, expected):
@@ -106,6 +116,19 @@ def executors(workers):
     return found
 
 
+def test_a_sweep_whose_driver_was_killed_goes_on_where_it_stopped(spark, tmp_path, expected):
+    driver = start("local[2]", tmp_path)
+    wait_for(driver, tmp_path / "rows", "*.rows.jsonl")
+    driver.kill()
+    driver.communicate()
+    finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "traces").glob("flood*")}
+    assert 0 < len(finished) < RUNS
+    again = sweep(spark, plan(RUNS), tmp_path, protocols={"flood": Flood})
+    assert again.reused > 0
+    assert {run: row["trace_hash"] for run, row in again.rows.items()} == expected
+    assert sum(path.stat().st_mtime_ns == written for path, written in finished.items()) >= again.reused
+
+
 def test_a_local_cluster_finds_the_same(tmp_path, expected):
     judge(answer(start("local-cluster[2,1,1024]", tmp_path)), expected)
 
@@ -114,11 +137,7 @@ def test_a_standalone_cluster_loses_an_executor_in_mid_sweep_and_finds_the_same(
     address, processes = standalone
     out = tmp_path / "out"
     driver = start(address, out)
-    deadline = time.monotonic() + 120
-    while not (out / "traces").exists() or not any((out / "traces").glob("flood*")):
-        assert driver.poll() is None, driver.stderr.read()[-3000:]
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(driver, out / "traces", "flood*")
     running = executors({process.pid for process in processes[1:]})
     assert len(running) == 2
     os.kill(running[0], signal.SIGKILL)

@@ -4,10 +4,12 @@ import json
 import shutil
 from pathlib import Path
 
+import msgspec
 import pyarrow.parquet as pq
 import pytest
 
 from ordercast.core import Contract
+from ordercast.pipeline.metrics import measure_runs
 from ordercast.pipeline.plan import parse_plan
 from ordercast.pipeline.session import PipelineError
 from ordercast.pipeline.simulating import named, simulated
@@ -223,6 +225,20 @@ def test_parts_of_a_run_are_read_together(spark, tmp_path):
     assert found.runs[0]["deliveries"] == 6
     assert found.runs[0]["verdicts"]["fifo"] == "violated"
     assert read_info(next(tmp_path.iterdir())).run == "run"
+
+
+def test_the_files_of_live_members_are_one_run(spark, tmp_path):
+    whole = logs("live", [[0, 1, 2], [0, 1, 2], [0, 2, 1]])
+    for member in range(2):  # the third was killed before it wrote anything
+        info = msgspec.structs.replace(whole.info, facts={"recorded_by": member})
+        rows = whole.rows[whole.rows["member"] == member]
+        write_trace(type(whole)(info, rows), tmp_path, 0, member=member)
+    (run,) = verify(spark, tmp_path).runs
+    assert (run["run"], run["members"], run["deliveries"]) == ("live", 3, 6)
+    assert run["verdicts"]["uniform_total_order"] == "holds"
+    assert run["verdicts"]["agreement"] == "not_measured"
+    (row,) = measure_runs(spark, tmp_path).rows
+    assert row["delivery_s"] == pytest.approx(1.9)
 
 
 def test_faults_that_a_run_met_excuse_it(spark, tmp_path):

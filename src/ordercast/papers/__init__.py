@@ -14,6 +14,9 @@ pipeline and the drawing to the report:
 
     PAPER = Paper("KK", "Kim & Kim, ...", [Experiment("fig2", "Stability time", "5", points, measure, findings), ...])
 
+`Experiment` also takes `kinds`, the kinds of rows that `measure` reads (a run then records no others, and of received
+frames those with a payload: much less memory), and `seconds`, a guess of a point's cost where the default is far off.
+
 Two experiments that name the same points and the same `measure` share the work.  An experiment may also have no
 points and compute closed forms or worked examples in `findings`.  A claim's `holds` is what was measured, `None` when
 it could not be judged; a claim that fails is a finding, not an error.  `Table.name` and `Figure.name` become files.

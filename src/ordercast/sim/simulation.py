@@ -242,7 +242,7 @@ class Simulation:
 
     def enter(self, phase: int) -> None:
         newcomers = [member for member in self.members[self.run.members :] if member.state != DEAD and not member.left]
-        if phase == OVER and newcomers:  # what the others have by now, they are about to get
+        if phase == OVER and (newcomers or self.uneven()):  # what the others have by now, they are about to get
             self.schedule(self.now + self.run.settle / 2, self.close)
             return
         self.phase = phase
@@ -251,7 +251,16 @@ class Simulation:
             self.reconsider()
 
     def close(self, *_: Any) -> None:
-        self.phase = OVER
+        if self.uneven() and self.now - self.last_progress < self.run.settle:
+            self.schedule(self.now + self.run.settle / 2, self.close)
+        else:
+            self.phase = OVER
+
+    def uneven(self) -> bool:
+        """Has one survivor more than another of what somebody broadcast who is gone?  It may be on its way still."""
+        here = [member for member in self.members[: self.run.members] if member.state != DEAD and not member.left]
+        gone = [member for member in self.members if member.state == DEAD or member.left]
+        return any(len({member.got[other.index] for member in here}) > 1 for other in gone)
 
     def reconsider(self) -> None:
         """Look again at who keeps the run in its phase: at its begin, and when somebody comes or goes."""

@@ -33,6 +33,12 @@ def parameters_of(process: type[Process], given: Mapping[str, Any]) -> Parameter
             there = ", ".join(known) or "none"
             raise ValueError(f"{process.name} has no parameter {name!r}; it has: {there}")
     try:
-        return msgspec.convert(dict(given), process.Parameters, strict=False)
-    except msgspec.ValidationError as error:
+        read = {name: _listed(value) for name, value in given.items()}
+        return msgspec.convert(read, process.Parameters, strict=False)
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise ValueError(f"{process.name}: {error}") from None
+
+
+def _listed(value: Any) -> Any:
+    """A list or an object that came as text (`--set sources=[0,3]`) is JSON."""
+    return msgspec.json.decode(value) if isinstance(value, str) and value[:1] in ("[", "{") else value

@@ -64,6 +64,12 @@ def test_a_run_over_a_topology(name):
     assert (found["members"], found["broken"]) == (5, [])
 
 
+def test_a_parameter_that_is_a_list_is_set_as_json():
+    with_text = ("simulate", "tree", "--messages", "9", "--json", "--set")
+    assert json.loads(run(*with_text, "sources=[0,1,2,3,4]").stdout)["verdicts"]["agreement"] == "holds"
+    assert "tree: Input data was truncated" in str(run(*with_text, "sources=[0").exception)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -7,7 +7,7 @@ not be spent; so a frame that changes nothing where it arrives, and a time-out i
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from operator import le
 from typing import Any, NamedTuple
 
@@ -35,7 +35,12 @@ class Explored(NamedTuple):
     finding: Finding | None
     space: Worlds
     judge: Judge
-    logs: set[tuple[tuple[Entry, ...], ...]]  # what the members' applications saw, in some world
+    reached: Collection[World]
+
+    def logs(self) -> set[tuple[tuple[Entry, ...], ...]]:
+        """What the members' applications saw, in some world."""
+        cells = self.space.cells.cells
+        return {tuple(cells[number].face.log for number in world.cells) for world in self.reached}
 
 
 def explore(
@@ -69,7 +74,7 @@ def explore(
         finding=search.finding,
         space=search.space,
         judge=search.judge,
-        logs={tuple(cells.cells[number].face.log for number in world.cells) for world in search.came},
+        reached=search.came.keys(),
     )
 
 

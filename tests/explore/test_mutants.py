@@ -19,8 +19,8 @@ MUTANTS = {
     "one member's holding is enough for stable": (
         "dtp",
         SHARED,
-        "return min(self.R.values())",
-        "return max(self.R.values())",
+        "self.known = self.lowest",
+        "self.known = max(self.R.values())",
     ),
     "the holder numbers before it has recovered": (
         "dtp",
@@ -49,8 +49,8 @@ MUTANTS = {
     "all updates of an ACK have its first place": (
         "pinwheel",
         SHARED,
-        "key = ack.updates[held - ack.gsn]",
-        "key = ack.updates[0]",
+        "pop(ack.updates[held - ack.gsn], None)",
+        "pop(ack.updates[0], None)",
     ),
     "a repeated token is used again": (
         "totem",

@@ -17,7 +17,7 @@ from toys import Flood
 
 def plan(runs):
     return [
-        Run(protocol="flood", members=4, messages=12_000, network=networks.Delay(), seed=seed) for seed in range(runs)
+        Run(protocol="flood", members=4, messages=10_000, network=networks.Delay(), seed=seed) for seed in range(runs)
     ]
 
 

@@ -19,7 +19,7 @@ from ordercast.pipeline.sweep import sweep
 from tests.pipeline.on_a_cluster import plan
 from tests.toys import Flood
 
-RUNS = 10
+RUNS = 8
 SCRIPT = Path(__file__).parent / "on_a_cluster.py"
 
 

@@ -1,5 +1,6 @@
 """MMA's experiments: the model against itself, and every claim at a small size."""
 
+import msgspec
 import pytest
 
 from ordercast.papers import papers
@@ -61,3 +62,9 @@ def test_null_messages_shorten_the_delay_of_a_quiet_group():
 
     assert delay(0.05) < 0.1 < delay(0.0)
     assert delay(0.0) == pytest.approx(agreement_s(10, 1, 20), rel=0.2)
+
+
+def test_findings_are_plain_values():
+    talk = Talk(voters=10, k=1, n=10, messages=2_000, seed=0)
+    for experiment in MMA.experiments[1:3]:
+        msgspec.json.encode(experiment.findings([Result(talk, experiment.measure(talk))]))

@@ -50,7 +50,7 @@ def voted(results: Sequence[Result], group: Group) -> list[float]:
             found = result.values["counts"]
             counts[: len(found)] += found[:200]
     total = counts.sum()
-    return list(1 - np.cumsum(counts) / total) if total else []
+    return (1 - np.cumsum(counts) / total).tolist() if total else []
 
 
 def latency_claims(results: Sequence[Result]) -> list[Claim]:

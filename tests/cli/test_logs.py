@@ -72,3 +72,4 @@ def test_nothing_to_show_is_said(tmp_path):
     assert "not a Parquet file" in str(run("show", tmp_path).exception)
     (tmp_path / "file.trace.parquet").unlink()
     assert "holds no trace" in str(run("show", tmp_path).exception)
+    assert "nowhere: no such file" in str(run("show", tmp_path / "nowhere").exception)

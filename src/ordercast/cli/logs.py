@@ -57,6 +57,8 @@ def show(
 
     Example: ordercast show traces --only broadcast --only deliver
     """
+    if not trace.exists():
+        raise ValueError(f"{trace}: no such file or directory")
     runs = {Path(name).name: parts for name, parts in find_runs(trace).items()}
     if not runs:
         raise ValueError(f"{trace} holds no trace")

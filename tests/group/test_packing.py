@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordercast.core import Contract, Process
-from ordercast.group import Safe, packed
+from ordercast.group import Safe, at_level, packed
 from ordercast.group.layer import around
 
 
@@ -178,6 +178,10 @@ def test_safe_hands_over_in_order_once_all_before_is_held_by_every_member():
     assert len(process.port.delivered()) == 2
 
 
-def test_a_protocol_that_takes_deliveries_back_cannot_be_packed():
-    with pytest.raises(ValueError, match="cannot be packed"):
-        member(0).withdrawn(1)
+def test_a_protocol_that_takes_deliveries_back_is_packed_only_where_it_is_safe():
+    class Fickle(Shelf):
+        withdraws = True
+
+    with pytest.raises(ValueError, match="ask for the level 'safe'"):
+        packed(Fickle, 1_000, members=2)
+    assert packed(at_level(Fickle, "safe"), 1_000, members=2).name == "shelf"

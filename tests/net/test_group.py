@@ -22,8 +22,9 @@ from ordercast.net import (
 )
 from ordercast.net.frames import MESSAGES, VERSION, Frames, body
 from ordercast.net.processes import free_addresses
+from ordercast.protocols.catalog import CATALOG
 from ordercast.sim import Run, faults, networks, simulate, workloads
-from ordercast.spec import check
+from ordercast.spec import check, judge
 from ordercast.trace import Recorder, find_runs, read_run
 
 
@@ -33,6 +34,9 @@ def run(scenario):
             return await scenario
 
     return asyncio.run(within_a_time())
+
+
+LIVE = [name for name, kind in CATALOG.items() if not kind.contract.needs]
 
 
 async def join_all(members=3, protocol=First, **settings):
@@ -80,6 +84,29 @@ def test_every_member_delivers_everything_in_one_order_and_whole():
         assert [delivery.n for delivery in own] == list(range(60))
         for delivery in own:
             assert delivery.payload == b"%d:%d" % (me, delivery.n) + b"x" * sizes[me, delivery.n]
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_every_protocol_of_the_catalog_keeps_its_contract_over_sockets_that_lose(tmp_path, name):
+    async def scenario():
+        level = "safe" if CATALOG[name].withdraws else None
+        groups = await join_all(protocol=name, level=level, drop=0.05, frame_bytes=1_400, trace=str(tmp_path))
+        await converse(groups, 40, lambda me, n: bytes(500))
+
+    run(scenario())
+    (paths,) = find_runs(tmp_path).values()
+    judged = judge(read_run(paths), CATALOG[name].contract)
+    assert {judged.verdicts[promise].result for promise in judged.promised} == {"holds"}
+
+
+def test_what_needs_another_network_or_takes_back_is_refused():
+    async def scenario():
+        with pytest.raises(LevelRefused, match="to needs a network with the property 'channel: one'"):
+            await Group.join(0, free_addresses(2), "to")
+        with pytest.raises(LevelRefused, match="optimistic takes deliveries back"):
+            await Group.join(0, free_addresses(2), "optimistic")
+
+    run(scenario())
 
 
 def test_loss_is_repaired_and_ip_multicast_does_the_same():

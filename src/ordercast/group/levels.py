@@ -10,8 +10,8 @@ from ordercast.group.layer import Layer, around
 class Safe(Layer):
     """Hands a message over once every member holds it, in the order in which the protocol delivers.
 
-    A message waits for those before it, or the order would differ from that of a member which learned of stability
-    in another sequence.
+    So it hands over nothing that is taken back.  A message waits for those before it, or the order would differ from
+    that of a member which learned of stability in another sequence.
     """
 
     def start(self, joining: bool = False) -> None:

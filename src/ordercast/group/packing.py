@@ -175,14 +175,13 @@ class Packing(Layer):
         for n in [n for n in ends if n < everywhere]:
             del ends[n]
 
-    def withdrawn(self, count: int) -> None:
-        raise ValueError(f"{self.name} takes deliveries back: it cannot be packed")
-
 
 def packed(inner: type[Process], frame_bytes: int, members: int, **settings: object) -> type[Packing]:
     """The packing class for a protocol whose messages should fit a frame.
 
     A protocol's own fields beside a payload are a few numbers, and at most a few for each member.
     """
+    if inner.withdraws:
+        raise ValueError(f"{inner.name} takes deliveries back, which cannot be packed: ask for the level 'safe'")
     capacity = max(frame_bytes - 160 - 24 * members - _HEAD_BYTES, 64)
     return around(Packing, inner, capacity=capacity, **settings)

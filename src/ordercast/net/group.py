@@ -25,7 +25,7 @@ from ordercast.group import Packing, packed
 from ordercast.net.errors import GroupClosed, GroupError, GroupFailed, LockedOut, MembersMissing
 from ordercast.net.presence import Presence
 from ordercast.net.recording import Recording
-from ordercast.net.settings import Settings, at_level_of, make_settings, protocol_named
+from ordercast.net.settings import Settings, make_settings, protocol_named, served_by
 from ordercast.net.sockets import Address, is_loopback, resolve
 from ordercast.net.udp import Above, UdpPort, default_frame_bytes
 from ordercast.trace.columns import JOIN, LEAVE
@@ -51,7 +51,7 @@ class Group:
     """A member of a group; made by `join`."""
 
     def __init__(self, settings: Settings, kind: type[Process]) -> None:
-        kind = at_level_of(settings, kind)
+        kind = served_by(settings, kind)
         self.settings, self.me, self.members = settings, settings.me, tuple(sorted(settings.members))
         addresses = {member: resolve(settings.members[member]) for member in self.members}
         local = all(is_loopback(address) for address in addresses.values())

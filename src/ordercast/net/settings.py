@@ -109,12 +109,20 @@ def protocol_named(name: str) -> type[Process]:
     return kind
 
 
-def at_level_of(settings: Settings, kind: type[Process]) -> type[Process]:
-    """The protocol at the level asked for; `LevelRefused` if its contract does not give it."""
+def served_by(settings: Settings, kind: type[Process]) -> type[Process]:
+    """The protocol at the level asked for; `LevelRefused` if its contract, or the network, does not give it."""
+    channel = kind.contract.needs.get("channel")
+    if channel is not None:
+        raise LevelRefused(
+            f"{kind.name} needs a network with the property 'channel: {channel}', which UDP has not; simulate it"
+        )
     try:
-        return at_level(kind, settings.level)
+        served = at_level(kind, settings.level)
     except ValueError as error:
         raise LevelRefused(str(error)) from None
+    if served.withdraws:
+        raise LevelRefused(f"{kind.name} takes deliveries back, which an application cannot: ask for the level 'safe'")
+    return served
 
 
 def make_settings(given: Mapping[str, Any]) -> Settings:

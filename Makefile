@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: test lint types clean
+.PHONY: demo test lint types campaign bench docs lock wheel clean
+
+demo: $(READY)
+	$(BIN)/ordercast quickstart
 
 test: $(READY)
 	$(BIN)/python -m pytest
@@ -15,6 +18,23 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
+
+# The long form of the random campaigns: a thousand fault schedules for every protocol.
+campaign: $(READY)
+	$(BIN)/python -m pytest -m campaign
+
+# What is measured, side by side with what it is compared to; docs/performance.md has the figures.
+bench: $(READY)
+	$(BIN)/python benchmarks/simulator.py
+	$(BIN)/python benchmarks/pipeline.py
+	$(BIN)/python benchmarks/live.py
+
+# The pages that are made from the code.
+docs: $(READY)
+	$(BIN)/python docs/make.py
+
+wheel: $(READY)
+	$(BIN)/python -m hatchling build -t wheel
 
 # The locked dependencies, hash by hash, then the project itself; made again when the lock or pyproject.toml changes.
 $(READY): requirements/all.txt pyproject.toml
@@ -30,4 +50,4 @@ lock:
 	  --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate -o requirements/all.txt
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist out

@@ -1,6 +1,7 @@
 """The simulator against SimPy, side by side: the same protocol, members, workload and delays, in CPU seconds.
 
-In SimPy every copy in flight is a process that waits for its delay, as is every timer and every member's application.
+In SimPy every copy in flight is a process that waits for its delay and puts itself into its receiver's store; every
+member is a process that gets from its store, and its timers and its application are processes, too.
 What is counted is the arrivals of copies that each world handles per CPU second; a run's trace is off, then on.
 
     python benchmarks/simulator.py [--messages 3000] [--members 5 20 50] [--json]
@@ -79,10 +80,12 @@ class SimPyWorld:
         self.processes = []
         for me, port in enumerate(ports):
             self.processes.append(kind(me, range(members), port))
+        self.ports = ports
+        self.inboxes = [simpy.Store(self.env) for _ in ports]
         for me, port in enumerate(ports):
             self.processes[me].start()
             self.env.process(port.application(interval, Random(me)))
-        self.ports = ports
+            self.env.process(self.member(me))
 
     def when(self, message=None):
         """How long a copy is on its way."""
@@ -94,12 +97,16 @@ class SimPyWorld:
 
     def carry(self, src, to, message, after):
         yield self.env.timeout(after)
-        self.arrived += 1
-        process = self.processes[to]
-        process.receive(src, message)
-        port = self.ports[to]
-        if port.waiting:
-            port.pump(process)
+        yield self.inboxes[to].put((src, message))
+
+    def member(self, me):
+        process, port, inbox = self.processes[me], self.ports[me], self.inboxes[me]
+        while True:
+            src, message = yield inbox.get()
+            self.arrived += 1
+            process.receive(src, message)
+            if port.waiting:
+                port.pump(process)
 
 
 def with_simpy(members, messages, bus):

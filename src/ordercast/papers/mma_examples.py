@@ -1,6 +1,7 @@
 """MMA's worked examples: every sentence about Figs 1 to 4 and the table of parameters, checked on the logs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import hypot
 
 from ordercast.papers.message_log import Log, Replay, covers, replay
 from ordercast.papers.mma_figures import FIG_1, FIG_3, FIG_4, without
@@ -129,10 +130,17 @@ def drawn(name: str, title: str, log: Log, arrows: Callable[[Replay], Mapping[st
     place = {m: (float(x), float(log.processors.index(m[0]))) for x, m in enumerate(log.messages)}
     marks: list[Line | Text] = [Text(at=(-1.2, float(y)), text=f"P{p}") for y, p in enumerate(log.processors)]
     for m, before in arrows(replay(log)).items():
-        marks += [Line(start=place[m], end=place[b], arrow=True) for b in before if b in place]
+        marks += [Line(start=place[m], end=_short_of(place[b], place[m]), arrow=True) for b in before if b in place]
     return Drawing(
         name=name, title=title, marks=[*marks, *(Text(at=at, text=m, circled=True) for m, at in place.items())]
     )
+
+
+def _short_of(end: tuple[float, float], start: tuple[float, float]) -> tuple[float, float]:
+    """Where an arrow ends so that the circle about its target does not hide its head."""
+    (x, y), (u, v) = end, start
+    share = 0.21 / hypot(u - x, v - y)
+    return x + share * (u - x), y + share * (v - y)
 
 
 def fig_1_drawn() -> Drawing:

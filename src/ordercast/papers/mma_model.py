@@ -24,7 +24,7 @@ class Group(NamedTuple):
 
     def label(self) -> str:
         inside = f" of {self.n}" if self.voters < self.n else ""
-        return f"{self.voters}{inside} processors, resilience {self.k}"
+        return f"{self.voters}{inside}, k = {self.k}"
 
     def others(self) -> int:
         """How many other processors must speak: N_d without the sender."""

@@ -62,6 +62,8 @@ def test_a_run_over_a_topology(name):
     assert found["faults_met"] == ["partition"]
     assert found["verdicts"]["agreement"] == "holds"
     assert (found["members"], found["broken"]) == (5, [])
+    assert found["links"]["l5"]["payload"] >= 40  # the source's own
+    assert "link l5 " in run("simulate", name, *arguments, "--messages", "40").stdout
 
 
 def test_a_parameter_that_is_a_list_is_set_as_json():

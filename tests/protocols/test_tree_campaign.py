@@ -3,14 +3,27 @@
 import pytest
 
 from ordercast.spec import check
+from ordercast.trace import Member
 from ordercast.trace.columns import DELIVER, RECEIVE, SEND
-from tests.protocols.switched_runs import Schedule, wrong_with
+from tests.protocols.switched_runs import Schedule, alive, drive, wrong_at_the_end, wrong_with
 
 
 @pytest.mark.parametrize("seed", range(50))
 def test_random_schedules_end_well(seed):
     wrong, _ = wrong_with(Schedule(seed))
     assert wrong == []
+
+
+@pytest.mark.parametrize("when_full", ["wait", "drop"])
+@pytest.mark.parametrize("seed", range(10))
+def test_no_history_grows_above_its_limit(seed, when_full):
+    schedule = Schedule(seed)
+    simulation = schedule.begin(history=4, when_full=when_full)
+    for second in range(1, 120):
+        for process in alive(drive(simulation, second)).values():
+            assert process.buffers()["history"][0] <= 4
+    wrong = wrong_at_the_end(simulation)
+    assert not [what for what in wrong if "broadcast" in what], "a source that waited goes on when all are back"
 
 
 @pytest.mark.campaign
@@ -25,19 +38,13 @@ def test_a_thousand_random_schedules_end_well(block):
 def test_properties_of_what_was_delivered(seed):
     schedule = Schedule(seed)
     _, simulation = wrong_with(schedule, record=True, gather=0.0)
-    trace = simulation.recorder.trace("run", [_member(member) for member in simulation.members])
+    trace = simulation.recorder.trace("run", [Member(member.name) for member in simulation.members])
     verdicts = check(trace, ["integrity", "fifo"])
     assert verdicts["integrity"].result == "holds"
     returned = len(simulation.members) > schedule.hosts  # who came back without memory begins at the floor
     if schedule.parameters["fifo"] and not returned:
         assert verdicts["fifo"].result == "holds"
     _nothing_was_sent_again_unasked(trace, simulation)
-
-
-def _member(member):
-    from ordercast.trace import Member
-
-    return Member(member.name)
 
 
 def _nothing_was_sent_again_unasked(trace, simulation):

@@ -116,6 +116,12 @@ def _simulate(run: Run, kind: type[Process], trace: Path | None, as_json: bool) 
         sys.exit(1)
 
 
+def _links(outcome: Any) -> dict[str, dict[str, float]]:
+    """What each link carried, where the network has any."""
+    found: dict[str, dict[str, float]] = outcome.simulation.facts().get("links", {})
+    return found
+
+
 def _facts(run: Run, outcome: Any, measured: Metrics, judgement: Judgement, digest: str) -> dict[str, Any]:
     return {
         **msgspec.to_builtins(measured),
@@ -133,6 +139,7 @@ def _facts(run: Run, outcome: Any, measured: Metrics, judgement: Judgement, dige
         "promised": list(judgement.promised),
         "broken": list(judgement.broken),
         "trace_hash": digest,
+        **({"links": links} if (links := _links(outcome)) else {}),
     }
 
 
@@ -156,6 +163,11 @@ def _print(run: Run, outcome: Any, measured: Metrics, judgement: Judgement, path
         ("retransmissions", f"{_plain(measured.retransmissions_per_broadcast)} a broadcast"),
         ("evenness of load", _plain(measured.evenness)),
         ("faults met", ", ".join(outcome.faults_met) or "none"),
+    ]
+    links = sorted(_links(outcome).items(), key=lambda link: -link[1]["bytes"])
+    rows += [
+        (f"link {name}", f"{each['payload']:g} payload and {each['control']:g} control frames, {each['bytes']:g} bytes")
+        for name, each in links[:5]
     ]
     for row in rows:
         table.add_row(*row)

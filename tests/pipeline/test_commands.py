@@ -157,7 +157,7 @@ def test_verify_exits_by_what_it_found(command, tmp_path):
     assert code == 1
     assert "swapped: fifo is violated: " in out
     (tmp_path / "swapped.trace.parquet").write_bytes(b"nothing of the kind")
-    for name in ("verify", "metrics"):
+    for name in ("verify", "metrics", "report"):
         code, _, error = command(name, tmp_path)
         assert code == 2
         assert "swapped.trace.parquet: not a Parquet file" in one_line(error)

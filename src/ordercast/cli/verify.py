@@ -95,6 +95,8 @@ def report(
     page = runs_page(str(directory), verified.runs, groups, verified.unreadable, _failed(directory))
     path = page.write(out or (directory if directory.is_dir() else directory.parent) / "report.html")
     print(path)
+    _say_unreadable(verified.unreadable)
+    raise typer.Exit(2 if verified.unreadable else 0)
 
 
 def _verified(directory: Path, require: Sequence[str], memory: float | None, master: str | None) -> "Verified":

@@ -8,6 +8,7 @@ from typing import Any
 
 from ordercast.papers import Drawing, Figure
 from ordercast.report.figures import render
+from ordercast.report.files import put
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1d2430; --faint: #5d6778; --rule: #d9dee7; --paper: #fff; --band: #f5f7fa;
@@ -99,10 +100,7 @@ class Page:
 
     def write(self, path: Path) -> Path:
         """Write the page; it appears whole or not at all."""
-        unfinished = path.with_name(f".{path.name}.tmp")
-        unfinished.write_text(self.html())
-        unfinished.replace(path)
-        return path
+        return put(path, self.html().encode())
 
 
 def _cell(value: Any) -> str:

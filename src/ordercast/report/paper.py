@@ -10,6 +10,7 @@ import msgspec
 
 from ordercast.papers import Claim, Figure, Findings
 from ordercast.report.figures import render
+from ordercast.report.files import put
 
 
 def write_findings(findings: Findings, directory: Path) -> list[Path]:
@@ -17,11 +18,11 @@ def write_findings(findings: Findings, directory: Path) -> list[Path]:
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for figure in findings.figures:
-        written.append(_put(directory / f"{figure.name}.png", render(figure)))
+        written.append(put(directory / f"{figure.name}.png", render(figure)))
         if isinstance(figure, Figure):
             rows = figure_rows(figure)
-            written.append(_put(directory / f"{figure.name}.csv", _csv(("panel", "curve", "x", "y", "half_95"), rows)))
-    written += [_put(directory / f"{table.name}.csv", _csv(table.columns, table.rows)) for table in findings.tables]
+            written.append(put(directory / f"{figure.name}.csv", _csv(("panel", "curve", "x", "y", "half_95"), rows)))
+    written += [put(directory / f"{table.name}.csv", _csv(table.columns, table.rows)) for table in findings.tables]
     written.append(write_claims(findings.claims, directory))
     return written
 
@@ -42,7 +43,7 @@ def write_claims(claims: Sequence[Claim], directory: Path) -> Path:
     there = read_claims(path)
     ids = {claim.id for claim in claims}
     kept = [claim for claim in there if claim.id not in ids]
-    return _put(path, msgspec.json.format(msgspec.json.encode(kept + list(claims)), indent=2) + b"\n")
+    return put(path, msgspec.json.format(msgspec.json.encode(kept + list(claims)), indent=2) + b"\n")
 
 
 def read_claims(path: Path) -> list[Claim]:
@@ -58,10 +59,3 @@ def _csv(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> bytes:
     writer.writerow(columns)
     writer.writerows(["" if cell is None or cell != cell else cell for cell in row] for row in rows)
     return out.getvalue().encode()
-
-
-def _put(path: Path, content: bytes) -> Path:
-    unfinished = path.with_name(f".{path.name}.tmp")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
-    return path

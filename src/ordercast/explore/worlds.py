@@ -170,6 +170,8 @@ class Worlds:
             cell = self.cells.cells[number]
             if cell.timers or cell.untaken:
                 return False
+        if any(self._own(frame) for frame in world.flight):
+            return False
         losses = world.left[LOSSES]
         lossy = losses if self.channel != "any" else losses and len(world.flight)
         return len(world.flight) <= lossy

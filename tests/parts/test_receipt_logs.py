@@ -128,8 +128,10 @@ class IndicesExchanged(ReceiptLogs):
 class AnyInsteadOfAll(ReceiptLogs):
     """One entity that has it is enough."""
 
-    def _held(self, j, seq, dst):
-        return any(seq < known for known in self.known[j])
+    def _learn(self, j, h, expects):
+        super()._learn(j, h, expects)
+        self.least[j] = max(self.known[j])
+        self.risen.add(j)
 
 
 class NoAckCondition(ReceiptLogs):

@@ -79,7 +79,7 @@ class Entity(Process):
         self.asked = 0  # broadcasts taken from the application
         self.waiting = 0  # data PDUs in RPL and PPL
         self.idling = False  # is the idle timer set?
-        self.in_vain = 0  # times that I asked since I last received a PDU: the first two double the pause
+        self.in_vain = 0  # times that I asked since I last received a PDU: the pause grows
 
     def start(self, joining: bool = False) -> None:
         self.F = [self.port.room()] * len(self.members)  # the others' is unknown: taken to be like mine
@@ -132,7 +132,7 @@ class Entity(Process):
             self.send_empty()
         else:
             self.send_status(asks=True)
-            self.in_vain = min(self.in_vain + 1, 2)
+            self.in_vain = min(self.in_vain + 1, 3)
         self.settle()
 
     def news(self) -> bool:
@@ -148,7 +148,7 @@ class Entity(Process):
         if waits != self.idling:
             self.idling = waits
             if waits:
-                self.port.set_timer("idle", self.parameters.idle_after * 2**self.in_vain)
+                self.port.set_timer("idle", self.parameters.idle_after * (1, 1, 2, 4)[self.in_vain])
             else:
                 self.port.cancel_timer("idle")
 

@@ -22,6 +22,7 @@ How it reads the paper:
 # ruff: noqa: SIM300 - the paper's names are in capitals, and no constants
 
 from collections.abc import Sequence
+from operator import ge, le
 from typing import Literal, NamedTuple, Self, TypeAlias
 
 from ordercast.core import Message, Pid
@@ -73,7 +74,12 @@ class ReceiptLogs:
         lanes = 1 if one_log else n
         self.RPL: list[list[tuple[int, Pdu]]] = [[] for _ in range(lanes)]  # (how many were received before it, p)
         self.PPL: list[list[tuple[int, Pdu]]] = [[] for _ in range(lanes)]
+        self.blocker = [(-1, 0)] * n  # (SEQ of each source's first in PPL, on whom it waited at the last look)
         self.received = 0
+        self.parts = False  # has there been a PDU for a part of the cluster?
+        # What has changed since the last look, so that a look need not ask for n logs on n entities.
+        self.risen: set[int] = set()  # sources of whose PDUs more is known, or has come
+        self.lowest = [n] * n  # how many in each row of `known` have its minimum
         # After a reset: what is below `base` all hold, from there to `tail` was appended, and who has not yet shown
         # that it has begun from there, too.
         self.base, self.tail, self.unaware = first, first, [False] * n
@@ -83,20 +89,22 @@ class ReceiptLogs:
         j = self.rank[p.SRC]
         if p.SEQ != self.REQ[j]:
             return "duplicate" if p.SEQ < self.REQ[j] else "gap"
-        if any(a < low for a, low in zip(p.A, self.said[j], strict=True)):
+        if not all(map(ge, p.A, self.said[j])):
             return "A_low"
-        if any(a > high for a, high in zip(p.A, self.REQ, strict=True)):
+        if not all(map(le, p.A, self.REQ)):
             return "A_ahead"
         return "accept"
 
     def accept(self, p: Pdu) -> Moved:
         """Receive a PDU that satisfies the receipt condition (the receipt action)."""
         j = self.rank[p.SRC]
+        self.parts |= bool(p.DST) and not self.one_log
         before, self.said[j] = self.said[j], p.A
         for i, a in enumerate(p.A):
             if a > before[i]:
                 self.firsts[i][j].append((a, p.SEQ))
                 self._learn(i, j, a)
+        self.risen.add(j)
         self.REQ[j] += 1
         if self.reading != "literal":
             self._learn(j, j, self.REQ[j])
@@ -127,7 +135,7 @@ class ReceiptLogs:
             self.RPL[0 if self.one_log else j].append((self.received, p))
             self.received += 1
         self.tail = tuple(self.REQ)
-        self.known = [[held] * n for held in f]
+        self.known, self.lowest, self.blocker = [[held] * n for held in f], [n] * n, [(-1, 0)] * n
         self.least = list(f)
         self.said = [tuple(self.acked)] * n  # so that the next A of each counts as a pre-acknowledgment of what waits
         self.firsts = [[[] for _ in range(n)] for _ in range(n)]
@@ -137,6 +145,7 @@ class ReceiptLogs:
     def aware(self, member: Pid, holds: Sequence[int]) -> Moved:
         """A member has begun from the last reset, too: it holds all of that, and knows that all hold what is below."""
         self.unaware[self.rank[member]] = False
+        self.risen.update(self.rank.values())
         return self.tell(member, holds)
 
     def copy(self) -> Self:
@@ -151,8 +160,14 @@ class ReceiptLogs:
         old = row[h]
         if expects > old:
             row[h] = expects
+            if self.parts:
+                self.risen.add(j)
             if old == self.least[j]:
-                self.least[j] = min(row)
+                self.lowest[j] -= 1
+                if not self.lowest[j]:
+                    self.least[j] = least = min(row)
+                    self.lowest[j] = row.count(least)
+                    self.risen.add(j)
 
     def _held(self, j: int, seq: int, dst: tuple[Pid, ...]) -> bool:
         """Is it known that every entity in `dst` has received the PDU `seq` of E_j?"""
@@ -163,8 +178,10 @@ class ReceiptLogs:
 
     def _packs(self, p: Pdu) -> bool:
         """The PACK condition: p.SEQ < minAL_j, over p.DST."""
-        dst = () if self.one_log else p.DST
-        return self._held(self.rank[p.SRC], p.SEQ, dst) and (not dst or self._after(p, self.packed))
+        j = self.rank[p.SRC]
+        if not self.parts:
+            return p.SEQ < self.least[j]
+        return self._held(j, p.SEQ, p.DST) and (not p.DST or self._after(p, self.packed))
 
     def _acks(self, p: Pdu) -> bool:
         """The ACK condition: on every E_h of p.DST, the first pre-acknowledger of p is pre-acknowledged."""
@@ -175,15 +192,22 @@ class ReceiptLogs:
         # from there cannot pack what another source's PDU holds up before it in the log.
         everyone = self.reading in ("literal", "implicit_ackall") or p.SEQ < self.tail[j]
         dst = () if self.one_log else p.DST
+        seq, blocker = self.blocker[j]
+        if seq == p.SEQ and blocker not in self.risen:
+            return False
+        self.blocker[j] = (-1, 0)
         for h in [self.rank[member] for member in dst] or range(len(self.REQ)):
-            if h == j and not everyone:
-                continue
-            firsts = self.firsts[j][h]
-            while firsts and firsts[0][0] <= p.SEQ:
-                del firsts[0]  # it pre-acknowledges only what went before p in the same log
-            if not firsts or not self._held(h, firsts[0][1], dst):
+            if (h != j or everyone) and self._unpacked(p, j, h, dst):
+                self.blocker[j] = (p.SEQ, h)
                 return False
         return not dst or self._after(p, self.acked)
+
+    def _unpacked(self, p: Pdu, j: int, h: int, dst: tuple[Pid, ...]) -> bool:
+        """Is the first pre-acknowledger of `p`, of E_j, on E_h still to come, or to be packed?"""
+        firsts = self.firsts[j][h]
+        while firsts and firsts[0][0] <= p.SEQ:
+            del firsts[0]  # it pre-acknowledges only what went before p in the same log
+        return not firsts or not self._held(h, firsts[0][1], dst)
 
     def _after(self, p: Pdu, done: list[int]) -> bool:
         """Has everything that the sender of `p` had received come as far as `done`?"""
@@ -194,7 +218,7 @@ class ReceiptLogs:
         """The receipt action (2): PACK to its end, then ACK to its end."""
         packed: list[tuple[int, Pdu]] = []
         acked: list[tuple[int, Pdu]] = []
-        more = True
+        more = bool(self.risen)
         while more:
             more = False
             for rpl, ppl in zip(self.RPL, self.PPL, strict=True):
@@ -204,7 +228,7 @@ class ReceiptLogs:
                     packed.append(entry)
                     self.packed[self.rank[entry[1].SRC]] = entry[1].SEQ + 1
                     more = True
-        more = True
+        more = bool(self.risen)
         while more:
             more = False
             for ppl in self.PPL:
@@ -213,6 +237,7 @@ class ReceiptLogs:
                     acked.append(entry)
                     self.acked[self.rank[entry[1].SRC]] = entry[1].SEQ + 1
                     more = True
+        self.risen.clear()
         return Moved([p for _, p in sorted(packed, key=_arrival)], [p for _, p in sorted(acked, key=_arrival)])
 
 
@@ -221,7 +246,9 @@ def _arrival(entry: tuple[int, Pdu]) -> int:
 
 
 def _copy(value: object) -> object:
-    return [_copy(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return set(value) if isinstance(value, set) else value
 
 
 def may_send(seq: int, least: int, window: int, free: int, c: int, n: int) -> bool:

@@ -187,6 +187,38 @@ def test_safe_messages_are_handed_over_and_the_level_must_be_in_the_contract():
     run(scenario())
 
 
+@pytest.mark.parametrize("name", ["counter", "two_phase", "po"])
+def test_a_broadcast_to_a_part_reaches_that_part(name):
+    async def scenario():
+        groups = await join_all(protocol=name)
+        for n in range(30):
+            await groups[0].broadcast(b"%d" % n, to=(0, 2) if n % 3 else None)
+        assert len(await read(groups[0], 30)) == 30
+        assert [delivery.n for delivery in await read(groups[2], 30)] == list(range(30))
+        assert [delivery.n for delivery in await read(groups[1], 10)] == list(range(0, 30, 3))
+        with pytest.raises(UnknownMember, match="does not name member 7"):
+            await groups[0].broadcast(b"", to=(7,))
+        assert all(await leave_all(groups)), "members settle though not all messages are for all"
+
+    run(scenario())
+
+
+def test_misuse_of_broadcast_is_refused_before_anything_happens():
+    async def scenario():
+        groups = await join_all(2, "dtp")
+        with pytest.raises(ValueError, match="dtp orders for the whole group: leave out `to`"):
+            await groups[0].broadcast(b"x", to=(0,))
+        with pytest.raises(TypeError, match="a message is bytes, not str"):
+            await groups[0].broadcast("text")
+        with pytest.raises(ValueError, match="at most 16777216 bytes"):
+            await groups[0].broadcast(bytes((1 << 24) + 1))
+        assert await groups[0].broadcast(b"all", to=(1, 0)) == 0
+        assert len(await read(groups[1], 1)) == 1
+        assert all(await leave_all(groups))
+
+    run(scenario())
+
+
 def test_broadcast_waits_while_the_queue_is_full_and_goes_on_in_order():
     async def scenario():
         groups = await join_all(2, queue_messages=10)
@@ -269,6 +301,8 @@ def test_what_is_wrong_is_said_in_one_line_by_a_typed_error():
         await refused(GroupError, "no protocol is called 'nonsense'", protocol="nonsense")
         await refused(GroupError, "is not a protocol", protocol="tests.net.toy:Have")
         await refused(GroupError, "has no parameter 'x'", parameters={"x": 1})
+        await refused(GroupError, "F is 2, but 2 members", protocol="dtp", parameters={"F": 2})
+        await refused(GroupError, "cannot record there", trace="/dev/null/here")
         await refused(GroupError, "no setting 'colour'", colour="red")
         await refused(GroupError, "drop is a share", drop=1.5)
         await refused(GroupError, "frame_bytes", frame_bytes=10)

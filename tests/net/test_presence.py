@@ -65,7 +65,7 @@ def test_nobody_is_settled_before_it_has_every_message_of_all():
     members = {me: Presence(me, MEMBERS, 100 + me, settings=7) for me in MEMBERS}
     meet(members)
     for me, member in members.items():
-        member.want_to_go(total=10 * me)
+        member.want_to_go(dict.fromkeys(MEMBERS, 10 * me))
         assert not member.settle({0: 0, 1: 10, 2: 20}), "the others have not said how many there are"
     for src in MEMBERS:
         for to in MEMBERS:

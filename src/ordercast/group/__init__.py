@@ -3,5 +3,6 @@
 from ordercast.group.layer import Layer
 from ordercast.group.levels import Safe, at_level
 from ordercast.group.packing import Packing, packed
+from ordercast.group.parts import knows_parts
 
-__all__ = ["Layer", "Packing", "Safe", "at_level", "packed"]
+__all__ = ["Layer", "Packing", "Safe", "at_level", "knows_parts", "packed"]

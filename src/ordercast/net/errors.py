@@ -1,7 +1,7 @@
 """What can be wrong with a live group, each with one line that says what to do."""
 
 
-class GroupError(Exception):
+class GroupError(ValueError):
     """Base of all errors of a live group."""
 
 

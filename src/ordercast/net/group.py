@@ -21,8 +21,8 @@ from typing import Any, Self
 import msgspec
 
 from ordercast.core import Pid, Process, Reached, parameters_of
-from ordercast.group import Packing, packed
-from ordercast.net.errors import GroupClosed, GroupError, GroupFailed, LockedOut, MembersMissing
+from ordercast.group import Packing, knows_parts, packed
+from ordercast.net.errors import GroupClosed, GroupError, GroupFailed, LockedOut, MembersMissing, UnknownMember
 from ordercast.net.presence import Presence
 from ordercast.net.recording import Recording
 from ordercast.net.settings import Settings, make_settings, protocol_named, served_by
@@ -60,7 +60,10 @@ class Group:
         self._presence = Presence(self.me, self.members, time.time_ns(), number)
         self._recording: Recording | None = None
         if settings.trace is not None:
-            self._recording = Recording(Path(settings.trace), settings.run, self.me, self.members, common_clock=local)
+            try:
+                self._recording = Recording(Path(settings.trace), settings.run, self.me, self.members, local)
+            except OSError as error:
+                raise GroupError(f"{settings.trace}: cannot record there ({error.strerror})") from None
             self._recording.about = {"protocol": kind.name, "parameters": dict(settings.parameters)}
         self._loop = asyncio.get_running_loop()
         self._inbox: deque[Delivery] = deque()
@@ -68,10 +71,13 @@ class Group:
         self._writers: deque[asyncio.Future[None]] = deque()
         self._changed = asyncio.Event()  # somebody was heard, or something reached a level
         self._delivered = dict.fromkeys(self.members, 0)
+        self._addressed = dict.fromkeys(self.members, 0)  # own messages to each member
         self._stable = 0  # own messages that every member holds
         self._paused = self._leaving = self._closed = False
         self._failure: BaseException | None = None
         self._flusher: asyncio.TimerHandle | None = None
+        parameters = parameters_of(kind, settings.parameters)
+        self._knows_parts = knows_parts(kind, self.members, parameters)
         above = Above(self._take, self._notice, self._turned, self._reached, self._failed, self._room)
         self._port = UdpPort(
             packed(kind, frame_bytes, len(self.members), queue_messages=settings.queue_messages),
@@ -80,7 +86,7 @@ class Group:
             above,
             incarnation=self._presence.seen[self.me],
             settings=number,
-            parameters=parameters_of(kind, settings.parameters),
+            parameters=parameters,
             multicast=settings.multicast,
             frame_bytes=frame_bytes,
             drop=settings.drop,
@@ -102,10 +108,11 @@ class Group:
         kind = protocol_named(protocol) if isinstance(protocol, str) else protocol
         try:
             made = make_settings({"me": me, "members": dict(members), "protocol": kind.name, **settings})
-            parameters_of(kind, made.parameters)
-        except ValueError as error:
+            group = cls(made, kind)
+        except GroupError:
+            raise
+        except ValueError as error:  # of the protocol: its parameters, or what its contract gives
             raise GroupError(str(error)) from None
-        group = cls(made, kind)
         try:
             await group._meet()
         except BaseException:
@@ -153,16 +160,33 @@ class Group:
 
         Returns when the message is queued; waits while the queue is full.
         """
+        if type(payload) is not bytes:
+            raise TypeError(f"a message is bytes, not {type(payload).__name__}")
         if len(payload) > LARGEST_MESSAGE_BYTES:
             raise ValueError(f"a message has at most {LARGEST_MESSAGE_BYTES} bytes, not {len(payload)}")
+        if to is not None:
+            to = self._part(to)
         self._check_open()
         if self._writers or not self._process.ready():
             await self._turn_to_write()
         n = self._process.put(payload, to)
+        for member in self.members if to is None else to:
+            self._addressed[member] += 1
         if self._recording is not None:
             self._recording.broadcast(n, len(payload), to)
         self._port.turn_soon()
         return n
+
+    def _part(self, to: Sequence[Pid]) -> Sequence[Pid] | None:
+        for member in to:
+            if member not in self._addressed:
+                raise UnknownMember(f"the group does not name member {member}")
+        part = tuple(member for member in self.members if member in to)
+        if len(part) == len(self.members):
+            return None
+        if not self._knows_parts:
+            raise ValueError(f"{self._process.name} orders for the whole group: leave out `to`")
+        return part
 
     async def _turn_to_write(self) -> None:
         turn = self._loop.create_future()
@@ -247,15 +271,14 @@ class Group:
             self._leaving = True
             self._let_writers_in()
         presence, port, now = self._presence, self._port, self._loop.time
-        presence.want_to_go(self._process.accepted)
+        presence.want_to_go(self._addressed)
         deadline, notice = now() + drain, now()
         grace = min(deadline, now() + GRACE)
         while not (self._failure or self._closed or presence.all_settled) and now() < deadline:
             if presence.settle(self._delivered) or now() >= notice:
                 port.notify(port.others, presence.notice())
                 notice = now() + FAREWELL_EVERY
-            handed_over = self._stable if self._process.reports else self._delivered[self.me]
-            if handed_over >= self._process.accepted and not (wait or presence.totals) and now() >= grace:
+            if self._handed_over() and not (wait or presence.others_go) and now() >= grace:
                 break
             if not presence.all_settled:
                 await self._change(FAREWELL_EVERY)
@@ -266,6 +289,11 @@ class Group:
             port.notify(port.others, presence.notice(gone=True))
         await self._close(left=not settled)
         return settled
+
+    def _handed_over(self) -> bool:
+        if self._process.reports:
+            return self._stable >= self._process.accepted
+        return self._delivered[self.me] >= self._addressed[self.me]
 
     async def _close(self, left: bool) -> None:
         self._leaving = self._closed = True

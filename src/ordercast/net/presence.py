@@ -5,9 +5,9 @@ heard everybody knows the session, a number made from all incarnations, and begi
 not.  Frames carry the session, so what an earlier life of the group or of a member has left on the way is no part of
 it; and a member that comes back finds itself locked out, because a protocol with a fixed membership cannot take it in.
 
-Parting: a member that wants to go says how many messages it broadcast.  Whoever has every other's number, and has
-delivered that many of each, is settled, and stays until all are: so nobody goes while another may need it.  Nobody is
-obliged to wait: the group sets a bound (see `Group.leave`).
+Parting: a member that wants to go says how many messages it broadcast to each member.  Whoever has every other's
+number, and has delivered that many of each, is settled, and stays until all are: so nobody goes while another may need
+it.  Nobody is obliged to wait: the group sets a bound (see `Group.leave`).
 
 A pure state machine; its clock and its datagrams are the group's.
 """
@@ -26,7 +26,7 @@ class Notice(msgspec.Struct, frozen=True, array_like=True):
 
     seen: list[int]
     met: bool  # it knows the session
-    total: int = -1  # it wants to go, having broadcast as many; -1: it does not
+    totals: list[int] = []  # it wants to go, having broadcast so many to each member; empty: it does not want to
     settled: bool = False
     gone: bool = False  # its last notice: it knows that all are settled
 
@@ -44,8 +44,7 @@ class Presence:
         self.session: int | None = None
         self.met: set[Pid] = set()  # who knows the session
         self.foreign: set[Pid] = set()  # heard with other settings
-        self.total = -1
-        self.totals: dict[Pid, int] = {}  # of the others that want to go
+        self.totals: dict[Pid, list[int]] = {}  # of those that want to go
         self.settled: set[Pid] = set()
         self._meet()
 
@@ -67,7 +66,8 @@ class Presence:
     def notice(self, gone: bool = False) -> bytes:
         """What to say now."""
         seen = [self.seen.get(member, 0) for member in self.members]
-        return _encode(Notice(seen, self.session is not None, self.total, self.me in self.settled, gone))
+        totals = self.totals.get(self.me, [])
+        return _encode(Notice(seen, self.session is not None, totals, self.me in self.settled, gone))
 
     def hear(self, src: Pid, incarnation: int, body: bytes) -> bool:
         """Take a notice; is an answer due?  `LockedOut`: there is no way in.  Other bytes are nothing."""
@@ -97,22 +97,28 @@ class Presence:
             self._part(src, notice)
         return not notice.met
 
-    def want_to_go(self, total: int) -> None:
-        """This member broadcast `total` messages and will broadcast no more."""
-        self.total = total
+    @property
+    def others_go(self) -> bool:
+        """Does another member want to go?"""
+        return any(member != self.me for member in self.totals)
+
+    def want_to_go(self, totals: Mapping[Pid, int]) -> None:
+        """This member broadcast so many messages to each member, and will broadcast no more."""
+        self.totals[self.me] = [totals[member] for member in self.members]
 
     def settle(self, delivered: Mapping[Pid, int]) -> bool:
         """How many messages of each member were delivered here.  Is this member settled by that?"""
-        totals = {**self.totals, self.me: self.total}
-        if len(totals) < len(self.members) or any(delivered[member] < totals[member] for member in totals):
+        place = self.members.index(self.me)
+        due = {member: totals[place] for member, totals in self.totals.items()}
+        if len(due) < len(self.members) or any(delivered[member] < due[member] for member in due):
             return False
         news = self.me not in self.settled
         self.settled.add(self.me)
         return news
 
     def _part(self, src: Pid, notice: Notice) -> None:
-        if notice.total >= 0:
-            self.totals[src] = notice.total
+        if len(notice.totals) == len(self.members):
+            self.totals[src] = notice.totals
         if notice.settled:
             self.settled.add(src)
         if notice.gone:

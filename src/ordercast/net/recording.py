@@ -84,6 +84,8 @@ class Recording:
 
     def flush(self) -> None:
         """Write what there is as the next part, beside the event loop."""
+        if self.writing is not None and self.writing.done() and self.writing.exception() is not None:
+            return  # what follows a part that is missing cannot be judged; `close` says what was wrong
         if self.writing is None or self.writing.done():
             rows = self._take()
             if len(rows):

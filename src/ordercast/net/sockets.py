@@ -4,6 +4,7 @@ import contextlib
 import errno
 import ipaddress
 import socket
+import sys
 from typing import TypeAlias
 
 from ordercast.net.errors import AddressInUse, AddressUnusable
@@ -63,7 +64,8 @@ def _socket() -> socket.socket:
     for option, force in ((socket.SO_RCVBUF, _SO_RCVBUFFORCE), (socket.SO_SNDBUF, _SO_SNDBUFFORCE)):
         sock.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
         with contextlib.suppress(OSError):
-            sock.setsockopt(socket.SOL_SOCKET, force, BUFFER_BYTES)
+            if sys.platform == "linux":
+                sock.setsockopt(socket.SOL_SOCKET, force, BUFFER_BYTES)
     return sock
 
 

@@ -78,6 +78,7 @@ class UdpPort:
         self._view = memoryview(self._buffer)
         self._loop = asyncio.get_running_loop()
         self._zero = self._loop.time()
+        self.process = process(me, self.members, self, parameters)
         self._socket = open_unicast(self.addresses[me])
         self._sockets = [self._socket]
         self._multicast = multicast
@@ -87,7 +88,6 @@ class UdpPort:
             except BaseException:
                 self._socket.close()
                 raise
-        self.process = process(me, self.members, self, parameters)
         self.resume()
 
     def begin(self, session: int) -> None:

@@ -43,7 +43,7 @@ class Member:
         self.got: list[int] = []  # origin -> deliveries here
         self.stable: list[int] = []  # origin -> number below which all is known stable here
         self.held: deque[tuple[Pid, Message, Any]] = deque()  # while paused, or waiting to be taken
-        self.due: list[tuple[Hashable, int]] = []  # timers that ran out while paused, and what counts for them
+        self.due: list[Hashable] = []  # timers that expired while paused
         self.taking = 0  # payload frames in `held` that wait to be taken
 
     # ------------------------------------------------------------------ what a process asks of its world
@@ -208,11 +208,11 @@ class Member:
     def fire(self, name: Hashable, tick: int, _: Any) -> None:
         if self.timers.get(name) != tick or self.state == DEAD:
             return
+        del self.timers[name]
         if self.state == PAUSED:
             self.simulation.meet("pause")
-            self.due.append((name, tick))
+            self.due.append(name)
         else:
-            del self.timers[name]
             self.expired(name)
 
     def expired(self, name: Hashable) -> None:
@@ -295,10 +295,8 @@ class Member:
         """It runs again: first the timers that are due, then what waited in its socket."""
         self.state = RUNNING
         due, self.due = self.due, []
-        for name, tick in due:
-            if self.timers.get(name) == tick:  # not cancelled by one that came before it
-                del self.timers[name]
-                self.expired(name)
+        for name in due:
+            self.expired(name)
         if self.simulation.takes is None:
             held, self.held = self.held, deque()
             for src, message, stamp in held:

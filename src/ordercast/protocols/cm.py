@@ -47,6 +47,7 @@ class CM(TokenPassing):
         order="total",
         levels=("reliable", "fifo", "causal", "agreed", "safe"),
         reports=("stable",),
+        reliability="R3",
         safe_under=(*PASSING_FAULTS, "crash"),
         live_under=PASSING_FAULTS,
         bounds={"MSG": "2n - 1: n without a place, n - 1 not stable", "ACK": "n - 1"},

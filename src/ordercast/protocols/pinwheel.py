@@ -32,6 +32,7 @@ class Pinwheel(TokenPassing):
         order="total",
         levels=("reliable", "fifo", "causal", "agreed", "safe"),
         reports=("stable",),
+        reliability="R3",
         safe_under=(*PASSING_FAULTS, "crash"),
         live_under=PASSING_FAULTS,
         bounds={"MSG": "n n m: n m without a place, (n - 1) n m not stable; none when m is 0"},

@@ -106,6 +106,7 @@ _CONTRACT = Contract(
     order="total",
     levels=("reliable", "fifo", "causal", "agreed", "safe"),
     reports=("stable", "known"),
+    reliability="R3",
     safe_under=(*PASSING_FAULTS, "crash"),  # none of them changes the order on a channel that is one
     live_under=PASSING_FAULTS,
     bounds={"SL": "W PDUs", "aside": "n W PDUs", "later": "2 n W messages"},

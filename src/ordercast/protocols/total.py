@@ -40,6 +40,7 @@ class Total(Exchange):
         order="total",
         levels=("reliable", "fifo", "causal", "agreed", "safe"),
         reports=("stable",),
+        reliability="R3",
         safe_under=("loss", "duplication", "reordering", "delay", "pause", "outage", "partition", "crash"),
         live_under=("loss", "duplication", "reordering", "delay", "pause", "outage", "partition", "crash"),
         bounds={"received": "twice the history; broadcasts are refused at the history"},

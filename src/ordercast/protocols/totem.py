@@ -74,6 +74,7 @@ class Totem(Process):
         order="total",
         levels=("reliable", "fifo", "causal", "agreed", "safe"),
         reports=("stable",),
+        reliability="R3",
         safe_under=(*PASSING_FAULTS, "crash"),
         live_under=PASSING_FAULTS,
         bounds={"MSG": "3 window: two that a sender may leave unstable, one of the rotation until others know"},

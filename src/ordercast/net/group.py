@@ -71,7 +71,8 @@ class Group:
         self._writers: deque[asyncio.Future[None]] = deque()
         self._changed = asyncio.Event()  # somebody was heard, or something reached a level
         self._delivered = dict.fromkeys(self.members, 0)
-        self._addressed = dict.fromkeys(self.members, 0)  # own messages to each member
+        self._to_all = 0  # own messages to everybody
+        self._to_part = dict.fromkeys(self.members, 0)  # own messages to a part with this member
         self._stable = 0  # own messages that every member holds
         self._paused = self._leaving = self._closed = False
         self._failure: BaseException | None = None
@@ -170,8 +171,11 @@ class Group:
         if self._writers or not self._process.ready():
             await self._turn_to_write()
         n = self._process.put(payload, to)
-        for member in self.members if to is None else to:
-            self._addressed[member] += 1
+        if to is None:
+            self._to_all += 1
+        else:
+            for member in to:
+                self._to_part[member] += 1
         if self._recording is not None:
             self._recording.broadcast(n, len(payload), to)
         self._port.turn_soon()
@@ -179,7 +183,7 @@ class Group:
 
     def _part(self, to: Sequence[Pid]) -> Sequence[Pid] | None:
         for member in to:
-            if member not in self._addressed:
+            if member not in self._to_part:
                 raise UnknownMember(f"the group does not name member {member}")
         part = tuple(member for member in self.members if member in to)
         if len(part) == len(self.members):
@@ -271,7 +275,7 @@ class Group:
             self._leaving = True
             self._let_writers_in()
         presence, port, now = self._presence, self._port, self._loop.time
-        presence.want_to_go(self._addressed)
+        presence.want_to_go({member: self._to_all + more for member, more in self._to_part.items()})
         deadline, notice = now() + drain, now()
         grace = min(deadline, now() + GRACE)
         while not (self._failure or self._closed or presence.all_settled) and now() < deadline:
@@ -293,7 +297,7 @@ class Group:
     def _handed_over(self) -> bool:
         if self._process.reports:
             return self._stable >= self._process.accepted
-        return self._delivered[self.me] >= self._addressed[self.me]
+        return self._delivered[self.me] >= self._to_all + self._to_part[self.me]
 
     async def _close(self, left: bool) -> None:
         self._leaving = self._closed = True

@@ -195,3 +195,24 @@ def test_the_channel_takes_a_frame_also_of_a_member_that_is_mute_or_paused(netwo
     outcome = simulate(Talker, plan, Recorder())
     sent = rows(outcome, SEND)
     assert len(sent[(sent["member"] == 2) & (sent["time"] > 1.5)]) > 10
+
+
+class TwoTimers(Flood):
+    """Two timers, of which the one that runs out first cancels the other."""
+
+    name = "two_timers"
+
+    def start(self, joining=False):
+        self.ran = []
+        self.port.set_timer("first", 1.0)
+        self.port.set_timer("second", 1.1)
+
+    def expire(self, timer):
+        self.ran.append(timer)
+        self.port.cancel_timer("second")
+
+
+def test_a_timer_cancelled_after_a_pause_in_which_it_was_due_does_not_run_out():
+    pause = faults.Pause(member=0, begin=0.5, end=2.0)
+    outcome = simulate(TwoTimers, Run(protocol="two_timers", members=2, messages=100, faults=(pause,)), Recorder())
+    assert [member.process.ran for member in outcome.simulation.members] == [["first"], ["first"]]

@@ -120,9 +120,17 @@ class Member:
         simulation = self.simulation
         self.timers[name] = tick = next(simulation.tick)
         heappush(simulation.queue, (simulation.now + after, tick, self.fire, name, tick, None))
+        if self.due:
+            self.no_longer_due(name)
 
     def cancel_timer(self, name: Hashable, /) -> None:
         self.timers.pop(name, None)
+        if self.due:
+            self.no_longer_due(name)
+
+    def no_longer_due(self, name: Hashable) -> None:
+        """It expired during a pause, and another that did cancels or replaces it now."""
+        self.due = [each for each in self.due if each != name]
 
     def view(self, members: Sequence[Pid], /) -> None:
         simulation = self.simulation
@@ -294,9 +302,8 @@ class Member:
     def resume(self) -> None:
         """It runs again: first the timers that are due, then what waited in its socket."""
         self.state = RUNNING
-        due, self.due = self.due, []
-        for name in due:
-            self.expired(name)
+        while self.due:
+            self.expired(self.due.pop(0))
         if self.simulation.takes is None:
             held, self.held = self.held, deque()
             for src, message, stamp in held:

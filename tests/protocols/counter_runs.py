@@ -51,7 +51,7 @@ def schedule(seed):
         workload=workload,
         faults=(*links(random, size, to_parts), *members(random, size, to_parts)),
         parameters=parameters,
-        settle=6.0,
+        settle=12.0 if to_parts else 6.0,  # so many tries take their time
         seed=seed,
     )
 

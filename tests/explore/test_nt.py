@@ -14,7 +14,7 @@ from tests.protocols.test_nt_mutants import AgainWithoutReset, GoesBackTooLittle
     [
         (PO, 2, Budget(broadcasts=2, timeouts=3), 4349),
         (PO, 3, Budget(broadcasts=2, timeouts=1), 6007),
-        (TO, 2, Budget(broadcasts=2, losses=2, timeouts=2), 9658),
+        (TO, 2, Budget(broadcasts=2, losses=2, timeouts=2), 9656),
         (TO, 3, Budget(broadcasts=2, losses=1), 1396),
         (TOMerged, 2, Budget(broadcasts=2, timeouts=2), 3063),
     ],

@@ -107,6 +107,22 @@ def test_pack_and_ack_mean_what_they_say(steps, n, reading):
         assert acked.issuperset((k, seq) for k, count in enumerate(asked) for seq in range(count))
 
 
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("one_log", [False, True])
+def test_what_is_acknowledged_leaves_nothing_behind(reading, one_log):
+    n = 4
+    cluster = [ReceiptLogs(range(n), k, reading=reading, one_log=one_log) for k in range(n)]
+    for number in range(400):
+        for k in range(n):
+            p = pdu(k, number, tuple(cluster[k].REQ))
+            for logs in cluster:
+                logs.accept(p)
+    for logs in cluster:
+        assert min(logs.acked) >= 396
+        assert sum(len(firsts) for row in logs.firsts for firsts in row) < 5 * n * n
+        assert sum(len(log) for log in logs.RPL + logs.PPL) < 5 * n
+
+
 @given(steps=STEPS, n=st.integers(2, 4))
 def test_a_copy_is_equal_and_apart(steps, n):
     cluster = Cluster(n)

@@ -197,7 +197,7 @@ class ReceiptLogs:
             return False
         self.blocker[j] = (-1, 0)
         for h in [self.rank[member] for member in dst] or range(len(self.REQ)):
-            if (h != j or everyone) and self._unpacked(p, j, h, dst):
+            if self._unpacked(p, j, h, dst) and (h != j or everyone):
                 self.blocker[j] = (p.SEQ, h)
                 return False
         return not dst or self._after(p, self.acked)

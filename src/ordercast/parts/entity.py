@@ -128,9 +128,9 @@ class Entity(Process):
 
     def on_idle(self) -> None:
         self.idling = False
-        if self.waiting and self.news() and self.window_open():
+        if self.waiting and self.news() and self.window_open() and self.waits():
             self.send_empty()
-        else:
+        elif self.waits():
             self.send_status(asks=True)
             self.in_vain = min(self.in_vain + 1, 3)
         self.settle()

@@ -67,6 +67,7 @@ class PO(Entity):
         order="causal",
         levels=("reliable", "fifo", "causal"),
         reports=("stable", "known"),
+        also=("uniform_agreement",),
         safe_under=(*PASSING_FAULTS, "crash"),
         live_under=PASSING_FAULTS,
         bounds={"SL": "W PDUs", "early": "n W PDUs"},

@@ -107,6 +107,7 @@ _CONTRACT = Contract(
     levels=("reliable", "fifo", "causal", "agreed", "safe"),
     reports=("stable", "known"),
     reliability="R3",
+    also=("uniform_agreement",),
     safe_under=(*PASSING_FAULTS, "crash"),  # none of them changes the order on a channel that is one
     live_under=PASSING_FAULTS,
     bounds={"SL": "W PDUs", "aside": "n W PDUs", "later": "2 n W messages"},

@@ -156,6 +156,8 @@ def test_a_malformed_workload_names_its_line(text, message):
         lambda: networks.Delay(low=2, high=1),
         lambda: networks.Bus(bandwidth=0),
         lambda: workloads.Poisson(interval=0),
+        lambda: workloads.Poisson(interval=float("inf")),
+        lambda: networks.Delay(low=0, high=float("nan")),
         lambda: run(faults=(faults.Crash(member=1, at=1), faults.Restart(member=1, at=2))),
     ],
 )

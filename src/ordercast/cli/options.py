@@ -1,15 +1,19 @@
 """What options mean: texts such as `1@2.5`, `0.1:0.2` or `T=0.1` as values.  Every mistake is named with its option."""
 
 from collections.abc import Sequence
+from math import isfinite, nan
 
 from ordercast.sim import faults, networks, workloads
 
 
 def number(option: str, text: str) -> float:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        raise ValueError(f"{option}: {text!r} is not a number") from None
+        value = nan
+    if not isfinite(value):
+        raise ValueError(f"{option}: {text!r} is not a number")
+    return value
 
 
 def whole(option: str, text: str) -> int:
@@ -58,13 +62,13 @@ def partition(option: str, text: str) -> faults.Partition:
 
 def link_faults(loss: float, duplicate: float, reorder: float) -> list[faults.AnyFault]:
     """Those with a probability above zero; a negative one is refused where it is read."""
+    given = (("--loss", loss, faults.Loss), ("--duplicate", duplicate, faults.Duplication))
     out: list[faults.AnyFault] = []
-    if loss:
-        out.append(faults.Loss(rate=loss))
-    if duplicate:
-        out.append(faults.Duplication(rate=duplicate))
-    if reorder:
-        out.append(faults.Reordering(rate=reorder))
+    for option, rate, kind in (*given, ("--reorder", reorder, faults.Reordering)):
+        if not 0 <= rate <= 1:
+            raise ValueError(f"{option} is a probability, from 0 to 1, not {rate:g}")
+        if rate:
+            out.append(kind(rate=rate))
     return out
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from heapq import heappush
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ordercast.core import Message
@@ -26,8 +27,8 @@ class Bus(Network, frozen=True, kw_only=True):
     gives = {"channel": "one"}
 
     def __post_init__(self) -> None:
-        if not self.bandwidth > 0:
-            raise ValueError(f"bandwidth must be above 0 bits per second, not {self.bandwidth}")
+        if not 0 < self.bandwidth < inf:
+            raise ValueError(f"bandwidth must be above 0 and finite, in bits per second, not {self.bandwidth}")
 
     def channel(self, simulation: "Simulation") -> Channel:
         return _BusChannel(self, simulation)
@@ -78,7 +79,7 @@ class Delay(Network, frozen=True, kw_only=True):
     point_to_point: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.high:
+        if not 0 <= self.low <= self.high < inf:
             raise ValueError(f"a delay wants 0 <= low <= high, not {self.low} and {self.high}")
 
     def channel(self, simulation: "Simulation") -> Channel:

@@ -1,6 +1,7 @@
 """A run's plan: everything that determines a simulated run, as one frozen value."""
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import msgspec
@@ -35,10 +36,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         for field in ("members", "messages", "size_bytes", "control_bytes", "buffer"):
             if getattr(self, field) < 1:
                 raise ValueError(f"{field} must be at least 1, not {getattr(self, field)}")
-        if not self.settle > 0:
-            raise ValueError(f"settle must be above 0 seconds, not {self.settle}")
-        if self.consume is not None and not self.consume > 0:
-            raise ValueError(f"consume must be above 0 frames per second, not {self.consume}")
+        if not 0 < self.settle < inf:
+            raise ValueError(f"settle must be above 0 seconds and finite, not {self.settle}")
+        if self.consume is not None and not 0 < self.consume < inf:
+            raise ValueError(f"consume must be above 0 frames per second and finite, not {self.consume}")
         for fault in self.faults:
             for member in fault.names():
                 if not 0 <= member < self.members:

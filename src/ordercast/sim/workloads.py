@@ -7,6 +7,7 @@ it and some other member have delivered one of its broadcasts.
 
 from collections.abc import Iterator
 from itertools import islice
+from math import inf
 from random import Random
 from typing import TypeAlias
 
@@ -134,5 +135,5 @@ def _poisson(mean: float, random: Random) -> Iterator[Ask]:
 
 def _positive(**values: float) -> None:
     for name, value in values.items():
-        if not value > 0:
-            raise ValueError(f"{name} must be above 0, not {value}")
+        if not 0 < value < inf:
+            raise ValueError(f"{name} must be above 0 and finite, not {value}")

@@ -24,7 +24,7 @@ from ordercast.net.frames import MESSAGES, VERSION, Frames, body
 from ordercast.net.processes import free_addresses
 from ordercast.protocols.catalog import CATALOG
 from ordercast.sim import Run, faults, networks, simulate, workloads
-from ordercast.spec import check, judge
+from ordercast.spec import PROPERTIES, check, judge
 from ordercast.trace import Recorder, find_runs, read_run
 
 
@@ -122,25 +122,30 @@ def test_loss_is_repaired_and_ip_multicast_does_the_same():
     assert cast[0] == cast[1] == cast[2]
 
 
-@pytest.mark.parametrize("drop", [0.0, 0.3])
-def test_the_same_scenario_in_the_simulator_and_over_sockets_has_the_same_verdicts(tmp_path, drop):
+@pytest.mark.parametrize("name", ["dtp", "totem"])
+@pytest.mark.parametrize("drop", [0.0, 0.1])
+def test_the_same_scenario_in_the_simulator_and_over_sockets_has_the_same_verdicts(tmp_path, name, drop):
     async def live():
-        return await converse(await join_all(drop=drop, trace=str(tmp_path), frame_bytes=576), 50)
+        groups = await join_all(protocol=name, drop=drop, trace=str(tmp_path), frame_bytes=576)
+        await converse(groups, 30, lambda me, n: bytes(200))
 
     run(live())
     (paths,) = find_runs(tmp_path).values()
     over_sockets = read_run(paths)
     plan = Run(
-        protocol="first",
+        protocol=name,
         members=3,
-        messages=150,
+        messages=90,
         network=networks.Delay(low=0.0001, high=0.0005),
         workload=workloads.Poisson(interval=0.02),
         faults=(faults.Loss(rate=drop),) if drop else (),
         seed=3,
     )
-    simulated = simulate(First, plan, Recorder()).trace()
-    verdicts = [{name: verdict.result for name, verdict in check(trace).items()} for trace in (over_sockets, simulated)]
+    simulated = simulate(CATALOG[name], plan, Recorder()).trace()
+    verdicts = [
+        {name: verdict.result for name, verdict in check(trace, PROPERTIES).items()}
+        for trace in (over_sockets, simulated)
+    ]
     assert verdicts[0] == verdicts[1]
     assert set(verdicts[0].values()) == {"holds"}
     assert (over_sockets.info.faults_met, simulated.info.faults_met) == ((["loss"],) * 2 if drop else ([], []))

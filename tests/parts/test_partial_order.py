@@ -130,6 +130,28 @@ def test_the_memory_is_that_of_what_some_member_may_lack():
     assert most < 200
 
 
+class Counted(dict):
+    looks = 0
+
+    def get(self, *args):
+        Counted.looks += 1
+        return super().get(*args)
+
+
+def test_the_work_does_not_grow_with_the_history():
+    messages, _ = random_log(5, 2000, 0.1, seed=4)
+    order, looks = PartialOrder(range(5)), []
+    order.acks = Counted()
+    for number, id in enumerate(messages):
+        if number % 500 == 0:
+            Counted.looks = 0
+        order.receive(id, *messages[id])
+        if number % 500 == 499:
+            looks.append(Counted.looks)
+    assert max(looks) < 1.2 * min(looks)
+    assert max(looks) < 500 * 2 * 5, "a message is looked at about once by each source"
+
+
 def test_a_new_membership_waits_for_nobody_outside_it():
     order = PartialOrder(range(3))
     order.receive((0, 0), [], [])

@@ -21,6 +21,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from ordercast.core import Contract, Pid, Port, Time
+from ordercast.core.contract import PASSING_FAULTS
 from ordercast.parts.exchange import Broadcast, Exchange, ExchangeParameters
 from ordercast.parts.partial_order import Entry, Id
 from ordercast.parts.voting import Voting
@@ -41,8 +42,8 @@ class Total(Exchange):
         levels=("reliable", "fifo", "causal", "agreed", "safe"),
         reports=("stable",),
         reliability="R3",
-        safe_under=("loss", "duplication", "reordering", "delay", "pause", "outage", "partition", "crash"),
-        live_under=("loss", "duplication", "reordering", "delay", "pause", "outage", "partition", "crash"),
+        safe_under=(*PASSING_FAULTS, "crash"),
+        live_under=(*PASSING_FAULTS, "crash"),
         bounds={"received": "twice the history; broadcasts are refused at the history"},
         also=("uniform_agreement",),
     )

@@ -9,6 +9,7 @@ sender had delivered before.  The machinery, and where it fills in the paper, is
 """
 
 from ordercast.core import Contract
+from ordercast.core.contract import PASSING_FAULTS
 from ordercast.parts.exchange import Broadcast, Exchange
 from ordercast.parts.partial_order import Entry, Id
 
@@ -18,13 +19,12 @@ class Trans(Exchange):
     contract = Contract(
         paper="MMA",
         title="Trans: acknowledgments on broadcasts, and the partial order that they make",
-        order="fifo",
+        order="causal",
         levels=("reliable", "fifo", "causal"),
         reports=("stable",),
-        safe_under=("loss", "duplication", "reordering", "delay", "pause", "outage", "partition", "crash"),
-        live_under=("loss", "duplication", "reordering", "delay", "pause", "outage", "partition", "crash"),
+        safe_under=(*PASSING_FAULTS, "crash"),
+        live_under=(*PASSING_FAULTS, "crash"),
         bounds={"received": "twice the history; broadcasts are refused at the history"},
-        also=("causal",),
     )
 
     unplaced: dict[Id, Broadcast]

@@ -93,8 +93,8 @@ class Member:
 
     def deliver(self, origin: Pid, n: int, payload: bytes, /) -> None:
         simulation = self.simulation
-        source = simulation.by_pid[origin]
-        assert payload == source.payloads[n], f"{self.name} delivers as ({origin}, {n}) what was not broadcast as that"
+        source = simulation.author(origin, n, payload)
+        assert source is not None, f"{self.name} delivers as ({origin}, {n}) what was not broadcast as that"
         self.delivered += 1
         self.got[source.index] += 1
         if simulation.kind.withdraws:

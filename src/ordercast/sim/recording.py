@@ -91,7 +91,8 @@ class RecordingMember(Member):
         simulation = self.simulation
         position = self.delivered
         super().deliver(origin, n, payload)
-        index = simulation.by_pid[origin].index
+        source = simulation.author(origin, n, payload)
+        index = -1 if source is None else source.index
         self.row(simulation.now, position, self.index, -1, index, n, 0, self.cause, -1, DELIVER, 0)
 
     def withdraw(self, count: int, /) -> None:

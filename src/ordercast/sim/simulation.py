@@ -167,6 +167,14 @@ class Simulation:
         ask = getattr(self.channel, "cost", None)
         return 1.0 if ask is None else ask(src, to)
 
+    def author(self, origin: Pid, n: int, payload: bytes) -> Member | None:
+        """Whose message this is: that of who has the id now, or of one who had it before and crashed."""
+        source = self.by_pid[origin]
+        if n < len(source.payloads) and source.payloads[n] == payload:
+            return source
+        former = [each for each in self.members if each.pid == origin and n < len(each.payloads)]
+        return next((each for each in former if each.payloads[n] == payload), None)
+
     def add(self, pid: Pid, home: int, name: str) -> Member:
         """A place for a process; who is in the world hears multicasts."""
         index = len(self.members)

@@ -95,8 +95,11 @@ class Schedule:
         for host in others[2 : 2 + random.randint(0, 2)]:
             begin = round(random.uniform(0, self.trouble), 3)
             self.faults.append(faults.Outage(member=host, begin=begin, end=begin + random.choice((0.5, 4))))
-        if self.hosts > 3 and random.random() < 0.2:
-            self.faults.append(faults.Crash(member=self.sources[-1], at=round(random.uniform(2, self.trouble), 3)))
+        if self.hosts > 3 and random.random() < 0.3:
+            at = round(random.uniform(2, self.trouble), 3)
+            self.faults.append(faults.Crash(member=self.sources[-1], at=at))
+            if random.random() < 0.5:
+                self.faults.append(faults.Restart(member=self.sources[-1], at=round(at + random.uniform(0.1, 5), 3)))
         for name in random.sample(links, min(len(links), random.randint(1, 3))):
             self.faults.append(faults.Down(what=name, begin=self.trouble + 5, end=self.stable))
 
@@ -112,20 +115,32 @@ class Schedule:
         )
 
 
+def streams_of(processes):
+    """Every stream that somebody knows: its key, and host -> what that one knows of it."""
+    for key in dict.fromkeys(key for process in processes.values() for key in process.streams):
+        yield key, {pid: process.streams[key] for pid, process in processes.items() if key in process.streams}
+
+
 def wrong_at_the_end(simulation):
     """What is not as GK promises once all is connected and quiet; empty: all is well."""
     out = []
     live = alive(simulation)
-    for source in next(iter(live.values())).streams:
-        sent = {pid: process.streams[source].history for pid, process in live.items()}
-        first = next(iter(sent.values()))
-        if source in live and first.end != len(simulation.by_pid[source].payloads):
-            out.append(f"source {source} broadcast {len(simulation.by_pid[source].payloads)}, {first.end} known")
-        for pid, history in sent.items():
-            if history.received != first.received or (source in live and history.lacks()):
-                out.append(f"of source {source}, host {pid} has {history.received}, another {first.received}")
-            if source in live and pid != source and live[pid].streams[source].coord is not None:
-                out.append(f"host {pid} has not returned to NIL in the stream of {source}")
+    for key, streams in streams_of(live):
+        if any(stream.own for stream in streams.values()):
+            source = next(iter(streams.values())).source
+            asked, known = len(simulation.by_pid[source].payloads), streams[source].history.end
+            if asked != known:
+                out.append(f"source {key} was asked to broadcast {asked}, and did {known}")
+            out += [f"host {pid} does not know the stream {key}" for pid in live if pid not in streams and asked]
+            out += [f"of {key}, host {pid} lacks something" for pid, each in streams.items() if each.history.lacks()]
+            out += [
+                f"host {pid} has not returned to NIL in the stream of {key}"
+                for pid, stream in streams.items()
+                if pid != source and stream.coord is not None
+            ]
+        held = {stream.history.received for stream in streams.values()}
+        if len(held) > 1:
+            out.append(f"of {key}, hosts have {sorted(held)}")
     return out
 
 
@@ -134,15 +149,14 @@ def wrong_in_a_stable_partition(simulation):
     out = []
     live = alive(simulation)
     for group in groups(simulation):
-        for source in live[group[0]].streams:
-            if source in group:
+        for key, streams in streams_of({pid: live[pid] for pid in group}):
+            if any(stream.own for stream in streams.values()):
                 continue
-            streams = {pid: live[pid].streams[source] for pid in group}
             coordinators = {stream.coord for stream in streams.values()}
             if len(coordinators) != 1 or not coordinators <= set(group):
-                out.append(f"stream {source}, group {group}: coordinators {coordinators}")
+                out.append(f"stream {key}, group {group}: coordinators {coordinators}")
             if len({stream.history.received for stream in streams.values()}) != 1:
-                out.append(f"stream {source}, group {group}: {[s.history.received for s in streams.values()]}")
+                out.append(f"stream {key}, group {group}: {[s.history.received for s in streams.values()]}")
     return out
 
 

@@ -22,8 +22,8 @@ def test_no_history_grows_above_its_limit(seed, when_full):
     for second in range(1, 120):
         for process in alive(drive(simulation, second)).values():
             assert process.buffers()["history"][0] <= 4
-    wrong = wrong_at_the_end(simulation)
-    assert not [what for what in wrong if "broadcast" in what], "a source that waited goes on when all are back"
+    if len(alive(simulation)) == schedule.hosts:  # nobody stays away for good: a source that waited has gone on
+        assert not [what for what in wrong_at_the_end(simulation) if "was asked to broadcast" in what]
 
 
 @pytest.mark.campaign
@@ -44,7 +44,8 @@ def test_properties_of_what_was_delivered(seed):
     returned = len(simulation.members) > schedule.hosts  # who came back without memory begins at the floor
     if schedule.parameters["fifo"] and not returned:
         assert verdicts["fifo"].result == "holds"
-    _nothing_was_sent_again_unasked(trace, simulation)
+    if not any(member.home in schedule.sources for member in simulation.members[schedule.hosts :]):
+        _nothing_was_sent_again_unasked(trace, simulation)
 
 
 def _nothing_was_sent_again_unasked(trace, simulation):

@@ -88,13 +88,31 @@ class TestTheSource:
         with pytest.raises(ValueError, match="to the whole group"):
             host(0).broadcast(b"x", [1])
 
-    def test_a_source_without_memory_broadcasts_no_more_and_answers_nobody(self):
-        source = Tree(0, range(3), Script(), Tree.Parameters(sources=(0,)))
+    def test_a_source_that_lost_its_memory_begins_another_life(self):
+        source = Tree(0, range(3), Script(), Tree.Parameters(sources=(0,), gather=0.0))
+        source.port.now = lambda: 2.5
         source.start(joining=True)
-        assert not source.ready()
+        source.broadcast(b"x")
+        life = 2_500_000
+        assert source.port.take("multicast") == [("multicast", Data(0, 0, 0, b"x", life))]
+        # In its old life it is a host like any other, but for its place at the top of the lists.
         source.receive(1, Probe(0))
-        source.receive(1, Desc(0, ((1, EMPTY),)))
-        assert source.port.take(*TRANSMITS) == []
+        source.receive(1, Desc(0, ((1, runs([0])),)))
+        assert source.port.take("send") == [("send", 1, Coordinator(0, 0)), ("send", 1, Ask(0, ((0, EMPTY),)))]
+        source.receive(1, Data(0, 0, 0, b"former"))
+        assert source.port.take("deliver") == [("deliver", 0, 0, b"former")]
+
+    def test_others_keep_its_lives_apart_and_do_not_take_it_for_its_former_self(self):
+        process = host(2)
+        give(process, 0)
+        process.receive(0, Data(0, 0, 0, b"again", 7))
+        assert process.port.take("deliver") == [("deliver", 0, 0, b"again")]
+        former, present = process.streams[0], process.streams[0, 7]
+        assert (former.hears, present.hears) == (False, True)
+        process.receive(0, Data(0, 1, 0, b"from whoever has it"))
+        assert not former.hears
+        process.expire(("silence", 0))
+        assert (former.coord, present.coord) == (2, None)
 
 
 class TestEvent1:

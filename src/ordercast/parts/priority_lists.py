@@ -84,6 +84,23 @@ def generic(order: Sequence[Host]) -> dict[Host, tuple[Host, ...]]:
     return {host: tuple(reversed(order[k + 1 :])) for k, host in enumerate(order)}
 
 
+def assigned(members: Sequence[Host], source: Host, rows: Sequence[Sequence[Host]] | None) -> Lists[Host]:
+    """Every member's list for a source, from rows in the order of the members, or else from the order alone.
+
+    `ValueError` says what keeps them from serving.
+    """
+    if source not in members:
+        raise ValueError(f"the source {source} is no member; members are {', '.join(map(str, members))}")
+    if rows is None:
+        at = members.index(source)
+        return generic([*reversed([*members[at:], *members[:at]])])
+    if len(rows) != len(members):
+        raise ValueError(f"{len(members)} members want as many priority lists, not {len(rows)}")
+    lists = dict(zip(members, rows, strict=True))
+    check(lists, source)
+    return lists
+
+
 class Crowd(msgspec.Struct, frozen=True, kw_only=True):
     """The penalty for overloaded parents: what each child beyond `children` adds to a tree's cost (GK 5.1)."""
 

@@ -1,18 +1,26 @@
 """What a host of GK's tree knows of one source: its place on the lists, what it has, and what it is in the tree."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from ordercast.core import Pid
 from ordercast.parts import runs
 from ordercast.parts.history import History
 from ordercast.parts.runs import Runs
 
+Key: TypeAlias = Pid | tuple[Pid, int]  # a source; in a later life than its first, with the number of that life
+
 
 class Stream:
     """One host's part in the redelivery of one source's messages.  It decides nothing: `tree` does."""
 
-    def __init__(self, source: Pid, me: Pid, lists: Mapping[Pid, Sequence[Pid]], fifo: bool) -> None:
-        self.source, self.me = source, me
+    def __init__(
+        self, source: Pid, life: int, me: Pid, lists: Mapping[Pid, Sequence[Pid]], fifo: bool, own: bool
+    ) -> None:
+        self.source, self.life, self.me = source, life, me
+        self.key: Key = (source, life) if life else source
+        self.own = own  # it is I who broadcast here
+        self.over = False  # a later life of its source is known: nothing new will come
         self.mine = tuple(lists[me])  # PL(me)
         self.rank = {host: len(mine) for host, mine in lists.items()}  # a total order; the source has 0
         self.history = History(fifo)

@@ -1,6 +1,7 @@
 """What the hosts of GK's tree say to one another, and what they are told to be: its messages and parameters.
 
-Each message names the source it is about.  The events are those of Appendix I.
+Each message names the source it is about, and which life of it: 0 is its first, another begins with its return from a
+crash.  The events are those of Appendix I.
 """
 
 from typing import Annotated, ClassVar, Literal, TypeAlias
@@ -22,6 +23,7 @@ class Data(Message, frozen=True):
     n: int
     floor: int
     payload: bytes
+    life: int = 0
 
     def about(self) -> tuple[Pid, int]:
         return self.source, self.n
@@ -33,12 +35,14 @@ class Null(Message, frozen=True):
     source: Pid
     end: int
     floor: int
+    life: int = 0
 
 
 class Probe(Message, frozen=True):
     """Who is your coordinator?  (event 2)"""
 
     source: Pid
+    life: int = 0
 
 
 class Coordinator(Message, frozen=True):
@@ -46,6 +50,7 @@ class Coordinator(Message, frozen=True):
 
     source: Pid
     coord: Pid
+    life: int = 0
 
 
 class Desc(Message, frozen=True):
@@ -53,6 +58,7 @@ class Desc(Message, frozen=True):
 
     source: Pid
     hosts: Described
+    life: int = 0
 
 
 class IAmCoordinator(Message, frozen=True):
@@ -62,6 +68,7 @@ class IAmCoordinator(Message, frozen=True):
     holds: Runs
     floor: int
     call: bool
+    life: int = 0
 
 
 class Ask(Message, frozen=True):
@@ -69,6 +76,7 @@ class Ask(Message, frozen=True):
 
     source: Pid
     hosts: Described
+    life: int = 0
 
 
 class Status(Message, frozen=True):
@@ -76,6 +84,10 @@ class Status(Message, frozen=True):
 
     source: Pid
     below: int
+    life: int = 0
+
+
+Worded: TypeAlias = Data | Null | Probe | Coordinator | Desc | IAmCoordinator | Ask | Status
 
 
 def seconds(text: str) -> Meta:

@@ -21,7 +21,8 @@ What GK leaves open is decided here; `docs/protocols/tree.md` tells the run that
 10. DESCs that arrive together are filled together.
 11. Hosts report to the source how far they are whole; it announces a floor, below which nobody keeps anything.  When a
     host stays away, the history fills up, and then the source waits, or drops the oldest (`when_full`).
-12. A host that comes back without memory gets what lies above the floor.  A source's crash ends its stream.
+12. A host that comes back without memory gets what lies above the floor.  A source that does begins a stream of another
+    life, and in the old one is a host like any other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,9 +30,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from ordercast.core import LINK_FAULTS, Contract, Pid, Process
 from ordercast.parts import runs
 from ordercast.parts.fill import ask, fill, filled
-from ordercast.parts.priority_lists import check, generic, reorder
+from ordercast.parts.priority_lists import assigned, reorder
 from ordercast.parts.runs import Runs
-from ordercast.parts.stream import Stream
+from ordercast.parts.stream import Key, Stream
 from ordercast.parts.tree_words import (
     Ask,
     Coordinator,
@@ -42,6 +43,7 @@ from ordercast.parts.tree_words import (
     Probe,
     Status,
     TreeParameters,
+    Worded,
 )
 
 _CALL_EVERY, _CALLS_MISSED = 8, 2  # every eighth announcement calls the roll; who misses two calls is dropped
@@ -67,66 +69,78 @@ class Tree(Process):
         sources = p.sources or members
         if p.lists and len(p.lists) != len(sources):
             raise ValueError(f"{len(sources)} sources want as many assignments of priority lists, not {len(p.lists)}")
-        self.streams: dict[Pid, Stream] = {}
+        self.lists: dict[Pid, Mapping[Pid, Sequence[Pid]]] = {}  # source -> everybody's priority list
         for k, source in enumerate(sources):
-            if source not in members:
-                raise ValueError(f"the source {source} is no member; members are {', '.join(map(str, members))}")
-            at = members.index(source)
-            lists: Mapping[Pid, Sequence[Pid]] = generic(tuple(reversed(members[at:] + members[:at])))
-            if p.lists:
-                if len(p.lists[k]) != len(members):
-                    raise ValueError(f"{len(members)} members want as many priority lists, not {len(p.lists[k])}")
-                lists = dict(zip(members, p.lists[k], strict=True))
-                check(lists, source)
-            self.streams[source] = Stream(source, self.me, lists, p.fifo)
+            self.lists[source] = assigned(members, source, p.lists[k] if p.lists else None)
+        self.streams: dict[Key, Stream] = {}
         self.whole = {other: 0 for other in members if other != self.me}  # host -> what it reported to me, the source
-        self.ended = joining and self.me in self.streams
-        for source in self.streams:
-            if source != self.me:
-                self.port.set_timer(("silence", source), p.m * p.delta)
-                self.port.set_timer(("status", source), p.status_every)
-            elif not self.ended:
-                self.port.set_timer("null", p.delta)
+        self.own: Key | None = None  # the stream in which I broadcast
+        for source in sources:
+            self.open(source, 0, own=source == self.me and not joining)
+        if joining and self.me in sources:
+            self.open(self.me, max(1, round(self.port.now() * 1e6)), own=True)
+
+    def open(self, source: Pid, life: int, own: bool) -> Stream:
+        stream = Stream(source, life, self.me, self.lists[source], self.parameters.fifo, own)
+        self.streams[stream.key] = stream
+        for other in self.streams.values():
+            if other.source == source and other.life < life:
+                other.over, other.hears = True, False
+            elif other.source == source and other.life > life:
+                stream.over, stream.hears = True, False
+        if own:
+            self.own = stream.key
+            self.port.set_timer("null", self.parameters.delta)
+        else:
+            self.port.set_timer(("silence", stream.key), self.parameters.m * self.parameters.delta)
+            self.port.set_timer(("status", stream.key), self.parameters.status_every)
+        return stream
+
+    def stream(self, message: Worded) -> Stream:
+        """What a message is about; a life of its source that was not known begins with the first word of it."""
+        known = self.streams.get((message.source, message.life) if message.life else message.source)
+        return known or self.open(message.source, message.life, own=False)
 
     # ------------------------------------------------------------------ the source
 
     def ready(self) -> bool:
-        mine = self.streams.get(self.me)
-        if mine is None:
+        if self.own is None:
             return True
-        full = mine.history.end - mine.history.floor >= self.parameters.history
-        return not self.ended and not (full and self.parameters.when_full == "wait")
+        history = self.streams[self.own].history
+        return history.end - history.floor < self.parameters.history or self.parameters.when_full == "drop"
 
     def broadcast(self, payload: bytes, to: Sequence[Pid] | None = None) -> None:
-        if self.me not in self.streams:
-            raise ValueError(f"{self.me} is not one of the sources ({', '.join(map(str, self.streams))})")
+        if self.own is None:
+            raise ValueError(f"{self.me} is not one of the sources ({', '.join(map(str, self.lists))})")
         if to is not None:
             raise ValueError(f"{self.name} delivers to the whole group, not to a part of it")
-        stream = self.streams[self.me]
+        stream = self.streams[self.own]
         history = stream.history
         n = history.end
         if n - history.floor >= self.parameters.history:
             history.raise_floor(n + 1 - self.parameters.history)
         self.hand_over(stream, history.take(n, payload))
-        self.port.multicast(Data(self.me, n, history.floor, payload))
+        self.port.multicast(Data(self.me, n, history.floor, payload, stream.life))
         self.port.set_timer("null", self.parameters.delta)
 
     def on_null_due(self) -> None:
-        history = self.streams[self.me].history
-        self.port.multicast(Null(self.me, history.end, history.floor))
+        assert self.own is not None
+        stream = self.streams[self.own]
+        self.port.multicast(Null(self.me, stream.history.end, stream.history.floor, stream.life))
         self.port.set_timer("null", self.parameters.delta)
 
     def on_status(self, src: Pid, message: Status) -> None:
-        if message.source == self.me and not self.ended:
+        stream = self.stream(message)
+        if stream.own:
             self.whole[src] = max(self.whole[src], message.below)
-            self.streams[self.me].history.raise_floor(min(self.whole.values()))
+            stream.history.raise_floor(min(self.whole.values()))
 
     # ------------------------------------------------------------------ the stream
 
     def on_data(self, src: Pid, message: Data) -> None:
-        if message.source == self.me:
+        stream = self.stream(message)
+        if stream.own:
             return
-        stream = self.streams[message.source]
         history = stream.history
         again = message.n < history.end  # redelivered: it was known to exist
         due = history.take(message.n, message.payload)
@@ -142,9 +156,9 @@ class Tree(Process):
         self.heard(stream, src)
 
     def on_null(self, src: Pid, message: Null) -> None:
-        if message.source == self.me:
+        stream = self.stream(message)
+        if stream.own:
             return
-        stream = self.streams[message.source]
         stream.history.end = max(stream.history.end, message.end)
         self.hand_over(stream, stream.history.raise_floor(message.floor))
         self.heard(stream, src)
@@ -155,13 +169,13 @@ class Tree(Process):
 
     def heard(self, stream: Stream, src: Pid) -> None:
         """Something of the stream came; was it from the source itself, and does that change what I am?"""
-        if src == stream.source:
-            self.port.set_timer(("silence", stream.source), self.parameters.m * self.parameters.delta)
+        if src == stream.source and not stream.over:
+            self.port.set_timer(("silence", stream.key), self.parameters.m * self.parameters.delta)
             if not stream.hears:
                 stream.hears = True
                 if stream.probes is not None:
                     stream.probes = 0
-                    self.on_probe_due(stream.source)
+                    self.on_probe_due(stream.key)
         self.judge(stream)
 
     def judge(self, stream: Stream) -> None:
@@ -171,20 +185,20 @@ class Tree(Process):
         elif stream.hears and stream.coord is not None and not (stream.coord == self.me and stream.unknown()):
             stream.rest()
             for timer in ("probe", "announce", "coordinator"):
-                self.port.cancel_timer((timer, stream.source))
+                self.port.cancel_timer((timer, stream.key))
 
-    def on_silence(self, source: Pid) -> None:
-        stream = self.streams[source]
+    def on_silence(self, key: Key) -> None:
+        stream = self.streams[key]
         stream.hears = False
         if stream.coord in (None, self.me):
             self.seek(stream)
 
-    def on_status_due(self, source: Pid) -> None:
-        stream = self.streams[source]
+    def on_status_due(self, key: Key) -> None:
+        stream = self.streams[key]
         below = runs.prefix(stream.history.received)
         if stream.hears and below > stream.history.floor:
-            self.port.send(source, Status(source, below))
-        self.port.set_timer(("status", source), self.parameters.status_every)
+            self.port.send(stream.source, Status(stream.source, below, stream.life))
+        self.port.set_timer(("status", key), self.parameters.status_every)
 
     # ------------------------------------------------------------------ looking for a coordinator
 
@@ -194,87 +208,85 @@ class Tree(Process):
             self.lead(stream)
         if stream.probes is None and stream.mine:
             stream.probes = 0
-            self.on_probe_due(stream.source)
+            self.on_probe_due(stream.key)
 
     def lead(self, stream: Stream) -> None:
         stream.coord, stream.acting, stream.announcements = self.me, False, 0
-        self.port.cancel_timer(("coordinator", stream.source))
-        self.port.set_timer(("announce", stream.source), self.parameters.announce_every)
+        self.port.cancel_timer(("coordinator", stream.key))
+        self.port.set_timer(("announce", stream.key), self.parameters.announce_every)
 
-    def on_probe_due(self, source: Pid) -> None:
-        stream, p = self.streams[source], self.parameters
+    def on_probe_due(self, key: Key) -> None:
+        stream, p = self.streams[key], self.parameters
         assert stream.probes is not None
         if stream.unknown():  # first what we have ourselves, then what others have
-            self.port.set_timer(("probe", source), p.respond_within)
+            self.port.set_timer(("probe", key), p.respond_within)
             return
         lap, place = divmod(stream.probes, len(stream.mine))
         if place == 0 and p.dynamic:
             stream.mine = reorder(stream.mine, {other: self.port.cost(other) for other in stream.mine})
-        self.port.send(stream.mine[place], Probe(source))
+        self.port.send(stream.mine[place], Probe(stream.source, stream.life))
         stream.probes += 1
-        self.port.set_timer(("probe", source), p.respond_within if lap == 0 else p.probe_every)
+        self.port.set_timer(("probe", key), p.respond_within if lap == 0 else p.probe_every)
 
     def on_probe(self, src: Pid, message: Probe) -> None:
         """Event 2."""
-        stream = self.streams[message.source]
-        if stream.source == self.me:
-            if not self.ended:
-                self.port.send(src, Coordinator(self.me, self.me))
+        stream = self.stream(message)
+        if stream.own:
+            self.port.send(src, Coordinator(self.me, self.me, stream.life))
             return
         if stream.coord is None:
             self.lead(stream)
         assert stream.coord is not None
-        self.port.send(src, Coordinator(stream.source, self.me if stream.acting else stream.coord))
+        self.port.send(src, Coordinator(stream.source, self.me if stream.acting else stream.coord, stream.life))
 
     def on_coordinator(self, src: Pid, message: Coordinator) -> None:
         """Event 3."""
-        stream = self.streams[message.source]
+        stream = self.stream(message)
         if stream.coord == self.me and stream.above(message.coord, self.me):
             self.attach(stream, message.coord)
 
     def attach(self, stream: Stream, coord: Pid) -> None:
         described = {self.me: stream.history.received, **stream.desc, **stream.waiting}
         stream.delegate(coord)
-        self.port.cancel_timer(("probe", stream.source))
+        self.port.cancel_timer(("probe", stream.key))
         if not stream.acting:
-            self.port.cancel_timer(("announce", stream.source))
-        self.port.send(coord, Desc(stream.source, tuple(described.items())))
+            self.port.cancel_timer(("announce", stream.key))
+        self.port.send(coord, Desc(stream.source, tuple(described.items()), stream.life))
         self.await_coordinator(stream)
 
     def await_coordinator(self, stream: Stream) -> None:
-        self.port.set_timer(("coordinator", stream.source), self.parameters.coordinator_timeout)
+        self.port.set_timer(("coordinator", stream.key), self.parameters.coordinator_timeout)
 
-    def on_coordinator_lost(self, source: Pid) -> None:
-        stream = self.streams[source]
+    def on_coordinator_lost(self, key: Key) -> None:
+        stream = self.streams[key]
         self.seek(stream)
         if stream.unknown():
-            self.on_announce(source)
+            self.on_announce(key)
 
     # ------------------------------------------------------------------ serving those who lack something
 
     def on_desc(self, src: Pid, message: Desc) -> None:
         """Event 4, first half: note it; what comes within `gather` is served together."""
-        stream = self.streams[message.source]
-        if not self.ended or stream.source != self.me:
-            for host, received in message.hosts:
-                if host != self.me:
-                    stream.describe(host, received)
-            self.gather(stream)
+        stream = self.stream(message)
+        for host, received in message.hosts:
+            if host != self.me:
+                stream.describe(host, received)
+        self.gather(stream)
 
     def gather(self, stream: Stream) -> None:
         if not self.parameters.gather:
             self.serve(stream)
         elif not stream.gathering:
             stream.gathering = True
-            self.port.set_timer(("gather", stream.source), self.parameters.gather)
+            self.port.set_timer(("gather", stream.key), self.parameters.gather)
 
-    def on_gathered(self, source: Pid) -> None:
-        self.serve(self.streams[source])
+    def on_gathered(self, key: Key) -> None:
+        self.serve(self.streams[key])
 
     def serve(self, stream: Stream) -> None:
         """Event 4, second half: fill; who cannot fill everything coordinates or passes it on."""
         stream.gathering = False
-        if stream.source == self.me:
+        if stream.own:
             self.fill(stream, stream.take_waiting())
         elif stream.coord is None or stream.leads():
             delegated = stream.admit()
@@ -290,7 +302,7 @@ class Tree(Process):
                 self.seek(stream)
         elif stream.waiting:
             described = self.fill(stream, stream.take_waiting())
-            self.port.send(stream.coord, Desc(stream.source, tuple(described.items())))
+            self.port.send(stream.coord, Desc(stream.source, tuple(described.items()), stream.life))
 
     def fill(self, stream: Stream, desc: Mapping[Pid, Runs | None]) -> dict[Pid, Runs | None]:
         """Appendix I's fill; returns the description as it is once all has arrived."""
@@ -298,10 +310,11 @@ class Tree(Process):
         known = {host: received for host, received in desc.items() if received is not None}
         behind = tuple(host for host, received in known.items() if runs.prefix(received) < history.floor)
         if behind:  # they wait for what nobody keeps
-            self.port.multicast(Null(stream.source, history.end, history.floor), behind)
+            self.port.multicast(Null(stream.source, history.end, history.floor, stream.life), behind)
         for start, end, to in fill(history.held(), known):
             for n in range(start, end):
-                self.port.multicast(Data(stream.source, n, history.floor, history.kept[n]), to)
+                message = Data(stream.source, n, history.floor, history.kept[n], stream.life)
+                self.port.multicast(message, to)
         return {**desc, **filled(history.received, known)}
 
     def ask(self, stream: Stream) -> None:
@@ -309,7 +322,7 @@ class Tree(Process):
         have = runs.union(stream.history.received, stream.asked)
         known = {host: received for host, received in stream.desc.items() if received is not None}
         for holder, there in ask(have, {self.me: have, **known}, self.port.cost).items():
-            self.port.send(holder, Ask(stream.source, tuple(there.items())))
+            self.port.send(holder, Ask(stream.source, tuple(there.items()), stream.life))
             for host, claimed in there.items():
                 sends = runs.minus(known[holder], claimed)
                 if host == self.me:
@@ -318,28 +331,28 @@ class Tree(Process):
                     stream.desc[host] = runs.union(known[host], sends)
 
     def on_ask(self, src: Pid, message: Ask) -> None:
-        self.fill(self.streams[message.source], dict(message.hosts))
+        self.fill(self.stream(message), dict(message.hosts))
 
     # ------------------------------------------------------------------ a coordinator and its hosts
 
-    def on_announce(self, source: Pid) -> None:
+    def on_announce(self, key: Key) -> None:
         """Event 5."""
-        stream = self.streams[source]
+        stream = self.streams[key]
         call = stream.announce(_CALL_EVERY, _CALLS_MISSED)
         if stream.desc:
-            message = IAmCoordinator(source, stream.holds(), stream.history.floor, call)
+            message = IAmCoordinator(stream.source, stream.holds(), stream.history.floor, call, stream.life)
             self.port.multicast(message, tuple(stream.desc))
         if not stream.progress:
             stream.asked = runs.NOTHING
             self.ask(stream)
         stream.progress = False
-        self.port.set_timer(("announce", source), self.parameters.announce_every)
+        self.port.set_timer(("announce", key), self.parameters.announce_every)
 
     def on_i_am_coordinator(self, src: Pid, message: IAmCoordinator) -> None:
         """Event 6."""
-        if message.source == self.me:
+        stream = self.stream(message)
+        if stream.own:
             return
-        stream = self.streams[message.source]
         if stream.coord is None or not stream.above(src, self.me):
             return
         if stream.coord == self.me:
@@ -347,15 +360,15 @@ class Tree(Process):
         elif stream.coord == src or stream.above(src, stream.coord):
             history = stream.history
             if stream.acting:
-                self.port.send(src, Desc(stream.source, tuple(stream.desc.items())))
-                self.port.cancel_timer(("announce", stream.source))
+                self.port.send(src, Desc(stream.source, tuple(stream.desc.items()), stream.life))
+                self.port.cancel_timer(("announce", stream.key))
             stream.follow(src)
             history.end = max(history.end, runs.below(message.holds))
             self.hand_over(stream, history.raise_floor(message.floor))
             stalled = runs.minus(message.holds, history.received) and not stream.progress
             if message.call or stalled or runs.minus(history.received, message.holds):
                 received = None if stream.progress else history.received  # more may be on its way
-                self.port.send(src, Desc(stream.source, ((self.me, received),)))
+                self.port.send(src, Desc(stream.source, ((self.me, received),), stream.life))
             stream.progress = False
             self.await_coordinator(stream)
             self.judge(stream)

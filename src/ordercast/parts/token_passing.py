@@ -83,6 +83,8 @@ class TokenPassing(Process):
     """The procedures of KK 4.2.  A protocol says who is next, what is stable, and how much one ACK orders."""
 
     Parameters = TokenParameters
+    counts_passes: ClassVar[bool] = False  # wants to know of every pass of the token, by `note`
+    defers: bool = False  # may hold back, by `may_deliver`, an update that it could deliver
     heeds_msgs: ClassVar[bool] = True  # a MSG tells what its sender held: the positive notification
     outstanding: int = 1  # MSGs that a member may have without a place; 0: no limit
     orders_all: ClassVar[bool] = False  # one ACK orders every MSG that waits, or the oldest
@@ -187,7 +189,8 @@ class TokenPassing(Process):
 
     def pass_token(self, updates: tuple[Key, ...]) -> None:
         gsn = self.R[self.me] + len(updates)
-        self.note(self.turn + 1, gsn)
+        if self.counts_passes:
+            self.note(self.turn + 1, gsn)
         self.turn, self.passed, self.next = self.turn + 1, gsn, self.next_holder()
         ack = Ack(self.me, updates, gsn, self.next, self.turn, self.known)
         self.keep(ack)
@@ -227,7 +230,8 @@ class TokenPassing(Process):
 
     def on_ack(self, src: Pid, ack: Ack) -> None:
         self.hear(ack.sender, ack.gsn)
-        self.note(ack.turn, ack.gsn)
+        if self.counts_passes:
+            self.note(ack.turn, ack.gsn)
         if ack.stable > self.known:
             self.known = ack.stable
             self.advance()  # Drop what is stable before storing another: the bound on BUF counts on it.
@@ -299,7 +303,7 @@ class TokenPassing(Process):
         held = self.R[self.me]
         if held + 1 in self.acks:
             held = self.place(held)
-        while self.given < held and (self.given < self.known or self.may_deliver(self.given + 1)):
+        while self.given < held and (not self.defers or self.given < self.known or self.may_deliver(self.given + 1)):
             self.given += 1
             msg = self.placed[self.given]
             self.port.deliver(msg.origin, msg.n, msg.payload)

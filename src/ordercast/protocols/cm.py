@@ -41,6 +41,7 @@ class CM(TokenPassing):
     name = "cm"
     Parameters = CMParameters
     heeds_msgs = False
+    counts_passes = True
     contract = Contract(
         paper="KK",
         title="token on a ring (Chang-Maxemchuk)",

@@ -41,6 +41,7 @@ class DTP(TokenPassing):
 
     def __init__(self, me: Pid, members: Sequence[Pid], port: Port, parameters: Any = None) -> None:
         super().__init__(me, members, port, parameters)
+        self.defers = self.parameters.F > 0
         if len(self.members) <= self.parameters.F:
             raise ValueError(f"dtp: F is {self.parameters.F}, but {len(self.members)} members survive fewer crashes")
 
@@ -53,4 +54,4 @@ class DTP(TokenPassing):
     def may_deliver(self, gsn: int) -> bool:
         """F-resilience: F + 1 members hold it (KK 4.2, Adjusting degree of fault tolerance)."""
         resilience: int = self.parameters.F
-        return not resilience or sum(hgsn >= gsn for hgsn in self.R.values()) > resilience
+        return sum(hgsn >= gsn for hgsn in self.R.values()) > resilience

@@ -97,9 +97,11 @@ class Member:
         assert source is not None, f"{self.name} delivers as ({origin}, {n}) what was not broadcast as that"
         self.delivered += 1
         self.got[source.index] += 1
-        if simulation.kind.withdraws:
-            self.log.append(source.index)
-        simulation.on_deliver(self, source, n)
+        simulation.last_progress = simulation.now
+        if source is self:
+            simulation.pending -= 1
+        if simulation.attentive:
+            simulation.on_deliver(self, source, n)
 
     def withdraw(self, count: int, /) -> None:
         assert self.simulation.kind.withdraws, f"{self.process.name} withdraws, but does not say so"
@@ -114,7 +116,9 @@ class Member:
             index = simulation.by_pid[origin].index
             if below > self.stable[index]:
                 self.stable[index] = below
-                simulation.on_stable(self)
+                simulation.last_stable = simulation.now
+                if simulation.attentive:
+                    simulation.on_stable(self)
 
     def set_timer(self, name: Hashable, after: Time, /) -> None:
         simulation = self.simulation

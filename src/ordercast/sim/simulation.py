@@ -93,6 +93,7 @@ class Simulation:
         self.channel = run.network.channel(self)
         self.saturated = isinstance(run.workload, Saturated)
         self.phase = LOAD
+        self.attentive = self.saturated or kind.withdraws  # whether more than the count of deliveries matters now
         self.asked = 0
         self.asking = run.members  # members whose workload goes on
         self.quota: list[int] = []  # origin -> how many of its broadcasts are measured
@@ -217,9 +218,8 @@ class Simulation:
             self.enter(TAIL)
 
     def on_deliver(self, member: Member, source: Member, n: int) -> None:
-        self.last_progress = self.now
-        if source is member:
-            self.pending -= 1
+        if self.kind.withdraws:
+            member.log.append(source.index)
         if self.saturated and n in source.outstanding:
             source.outstanding[n] |= 1 if source is member else 2
             if source.outstanding[n] == 3:
@@ -229,7 +229,6 @@ class Simulation:
             self.settle(member)
 
     def on_stable(self, member: Member) -> None:
-        self.last_stable = self.now
         if self.phase and member.index in self.unsettled:
             self.settle(member)
 
@@ -254,6 +253,7 @@ class Simulation:
             self.schedule(self.now + self.run.settle / 2, self.close)
             return
         self.phase = phase
+        self.attentive = True
         self.last_stable = self.now
         if phase < OVER:
             self.reconsider()

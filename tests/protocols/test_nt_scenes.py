@@ -129,6 +129,20 @@ class TestPO:
         assert table.hand_on() == first
         assert table.given[2] == [b"x", b"y"]
 
+    def test_a_slow_member_asks_for_what_its_buffers_take(self):
+        table = Table(PO, 2)
+        table.ports[1].free = 4
+        for _ in range(6):
+            table.broadcast(0, b"x")
+        while len(table.frames) > 1:
+            table.hand_on(lose=[1])
+        table.hand_on()
+        asked = []
+        for _ in range(3):
+            table.expire(1, "ask")
+            asked.append(table.frames.pop()[2].SEQs)
+        assert asked == [(0, 1), (2, 3), (0, 1)], "half of the free buffers, and not the same again at once"
+
     def test_what_its_sender_had_received_is_missing_here(self):
         """The receipt condition (2): p.A_h <= REQ_h.  On several channels it may still be on its way."""
         table = Table(PO, 3, deliver_at="received")

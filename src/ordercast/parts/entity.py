@@ -16,7 +16,7 @@ is closed, a `Status`: its REQ and its free buffers, outside the sequence.
 """
 # ruff: noqa: SIM300 - the paper's names are in capitals, and no constants
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -79,6 +79,8 @@ class Entity(Process):
         self.asked = 0  # broadcasts taken from the application
         self.waiting = 0  # data PDUs in RPL and PPL
         self.idling = False  # is the idle timer set?
+        # By source, what I lack: how often I shall not ask for it, and how often not after that.
+        self.patience: list[dict[int, tuple[int, int]]] = [{} for _ in self.members]
         self.in_vain = 0  # times that I asked since I last received a PDU: the pause grows
 
     def start(self, joining: bool = False) -> None:
@@ -194,5 +196,33 @@ class Entity(Process):
         self.moved(self.logs.tell(src, status.REQ))
         if status.asks and not self.idling:
             self.send_status(asks=False, to=src)
+
+    def lacking(
+        self, missing: Sequence[Sequence[int]], kept: Sequence[Mapping[int, Pdu]]
+    ) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """What to ask of each entity now: of what is missing and not kept, as much as half my free buffers take.
+
+        If they do not take it all, what was asked for is left out for the next call, then for the next two, and so on
+        to eight.  A slow member that asks again and again is buried under copies of what it has asked for.
+        """
+        budget = self.port.room() // 2
+        lacks = [
+            [number for number in numbers if number not in here] for numbers, here in zip(missing, kept, strict=True)
+        ]
+        tight = sum(map(len, lacks)) > budget
+        for h, numbers in enumerate(lacks):
+            now: list[int] = []
+            before, self.patience[h] = self.patience[h], {}
+            for number in numbers:
+                rest, gap = before.get(number, (0, 1))
+                if rest or len(now) >= budget:
+                    self.patience[h][number] = (max(rest - 1, 0), gap)
+                else:
+                    now.append(number)
+                    if tight:
+                        self.patience[h][number] = (gap, min(2 * gap, 8))
+            budget -= len(now)
+            if now and h != self.logs.me:
+                yield h, tuple(now)
 
     timers = {"idle": on_idle}

@@ -148,10 +148,9 @@ class PO(Entity):
     def on_ask(self) -> None:
         """What I lack has not come by itself."""
         self.asking = False
-        for h, (below, req) in enumerate(zip(self.shown, self.logs.REQ, strict=True)):
-            lacks = tuple(seq for seq in range(req, below) if seq not in self.early[h])
-            if lacks:
-                self.port.send(self.members[h], Lack(lacks))
+        ends = zip(self.logs.REQ, self.shown, strict=True)
+        for h, lacks in self.lacking([[*range(req, end)] for req, end in ends], self.early):
+            self.port.send(self.members[h], Lack(lacks))
         self._watch()
 
     def on_lack(self, src: Pid, lack: Lack) -> None:

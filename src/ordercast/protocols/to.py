@@ -253,10 +253,9 @@ class TO(Entity):
         self._begin()
 
     def _ask(self, begin: Begin) -> None:
-        for j, member in enumerate(self.members):
-            lacks = tuple(seq for seq in range(self.logs.REQ[j], begin.s[j]) if seq not in self.aside[j])
-            if lacks and member != self.me:
-                self.port.send(member, Lack(self.epoch, lacks))
+        ends = zip(self.logs.REQ, begin.s, strict=True)
+        for h, lacks in self.lacking([[*range(req, end)] for req, end in ends], self.aside):
+            self.port.send(self.members[h], Lack(self.epoch, lacks))
 
     def on_lack(self, src: Pid, lack: Lack) -> None:
         for p in self.SL:

@@ -39,7 +39,7 @@ def start(master, out):
 
 def answer(process):
     try:
-        said, errors = process.communicate(timeout=180)
+        said, errors = process.communicate(timeout=400)
     finally:
         process.kill()
     assert process.returncode == 0, errors[-3000:]
@@ -48,7 +48,7 @@ def answer(process):
 
 def wait_for(driver, directory, pattern):
     """Until a first file of the sweep is there."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not any(directory.glob(pattern)):
         assert driver.poll() is None, driver.stderr.read()[-3000:]
         assert time.monotonic() < deadline
@@ -82,7 +82,7 @@ def standalone(tmp_path):
     address = f"spark://127.0.0.1:{port}"
     begin("master.Master", "--port", str(port), "--webui-port", "0")
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             try:
                 _answers(address)

@@ -78,7 +78,7 @@ def test_spark_runs_on_the_wheel_when_the_systems_java_is_hidden(tmp_path):
             (tools / name).symlink_to(found)
     clean = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "SPARK_LOCAL_IP")}
     clean |= {"PATH": str(tools), "PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", SMALL], env=clean, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", SMALL], env=clean, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stderr
     count, home = done.stdout.split()
     assert count == "3"

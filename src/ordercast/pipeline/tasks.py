@@ -9,9 +9,11 @@ nothing.  A row in the store is not computed again.  A piece that raises is a ro
 import contextlib
 import hashlib
 import os
+import pickle
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +24,6 @@ from ordercast.pipeline.session import PipelineError, first_line, ship
 from ordercast.trace import TraceUnreadable
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 TASK_S = 1.5  # what a task should be worth: its own overhead is some 50 ms
@@ -83,33 +84,34 @@ def each(
     tasks = group(wanted, min(TASK_S, sum(piece.seconds for piece in wanted) / (_EACH * workers)))
     if tasks:
         ship(spark)
-        run = _task(tasks, work, store)
-        frame = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(run, "done binary")
-        weights = [sum(piece.seconds for piece in task) for task in tasks]
-        with progress(spark, title, weights):
-            try:
-                answers = frame.toArrow().column("done").to_pylist()
-            except Exception as error:
-                raise PipelineError(f"Spark stopped: {first_line(error)}") from None
+        answers = _run(spark, tasks, partial(_task, work=work, store=store), progress, title)
         for answer in answers:
             out.update((done.key, done) for done in msgspec.json.decode(answer, type=list[Done]))
     return out
 
 
-def _task(
-    tasks: list[list[Piece]], work: Callable[[Any], Mapping[str, Any]], store: Path | None
-) -> "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]":
-    def run(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-        import pyarrow as pa
+def _run(
+    spark: "SparkSession", tasks: list[list[Piece]], run: Callable[[bytes], bytes], progress: Progress, title: str
+) -> list[bytes]:
+    """A partition per task, in their order.  A task is sent its own pieces only: a plan may have many thousands."""
+    from pyspark import cloudpickle
 
-        for batch in batches:
-            for index in batch.column(0).to_pylist():
-                done = [_attempt(piece, work) for piece in tasks[index]]
-                if store is not None:
-                    _keep(store, done)
-                yield pa.record_batch({"done": pa.array([msgspec.json.encode(done)], pa.binary())})
+    loads = [cloudpickle.dumps(task) for task in tasks]
+    with progress(spark, title, [sum(piece.seconds for piece in task) for task in tasks]):
+        try:
+            answers: list[bytes] = spark.sparkContext.parallelize(loads, len(loads)).map(run).collect()
+        except Exception as error:
+            raise PipelineError(f"Spark stopped: {first_line(error)}") from None
+    return answers
 
-    return run
+
+def _task(load: bytes, work: Callable[[Any], Mapping[str, Any]], store: Path | None) -> bytes:
+    """On a worker: the pieces of one task, one after the other."""
+    pieces: list[Piece] = pickle.loads(load)
+    done = [_attempt(piece, work) for piece in pieces]
+    if store is not None:
+        _keep(store, done)
+    return msgspec.json.encode(done)
 
 
 def _attempt(piece: Piece, work: Callable[[Any], Mapping[str, Any]]) -> Done:

@@ -118,7 +118,7 @@ def figure_3(results: Sequence[Result]) -> Findings:
             points = [(s, value) for s, value in found if (s.N, s.A) == (N, A)]
             x = [s.T for s, _ in points]
             curves.append(Curve(label=f"A = {A:g}", x=x, y=[value for _, value in points]))
-            curves.append(Curve(label=f"A = {A:g}, formula", x=x, y=[tokens(s) for s, _ in points], dashed=True))
+            curves.append(Curve(label=f"A = {A:g}", x=x, y=[tokens(s) for s, _ in points], dashed=True))
         panels.append(Panel(x_label="T (s)", y_label="C", curves=curves, title=f"({part}) N = {N}"))
     rising = {(s.N, s.A): [value for other, value in found if (other.N, other.A) == (s.N, s.A)] for s, _ in found}
     ratios = [
@@ -157,7 +157,11 @@ def figure_3(results: Sequence[Result]) -> Findings:
             f"the simulation is off by at most {100 * worst:.1f} %, P = {PP / 2:g} on average",
         ),
     ]
-    figure = Figure(name="fig3", title="Control messages per broadcast, no error, broadcast network", panels=panels)
+    figure = Figure(
+        name="fig3",
+        title="Control messages per broadcast, no error, broadcast network (dashed: the formula)",
+        panels=panels,
+    )
     columns = ("N", "A", "T", "C measured", "C by formula")
     table = Table(
         name="fig3", title="C without errors", columns=columns, rows=[(s.N, s.A, s.T, v, tokens(s)) for s, v in found]
@@ -190,7 +194,7 @@ def figure_4(results: Sequence[Result]) -> Findings:
             x = [s.E for s, _ in points]
             if points:
                 curves.append(Curve(label=f"{A:g}-{T:g}", x=x, y=[value for _, value in points]))
-                curves.append(Curve(label=f"{A:g}-{T:g}, formula", x=x, y=[form(s) for s, _ in points], dashed=True))
+                curves.append(Curve(label=f"{A:g}-{T:g}", x=x, y=[form(s) for s, _ in points], dashed=True))
         panels.append(Panel(x_label="E", y_label="C", curves=curves, title=f"({part}) N = 20, {title}"))
     lines: dict[Any, list[float]] = {}
     for s, way, value in found:
@@ -237,7 +241,11 @@ def figure_4(results: Sequence[Result]) -> Findings:
             f"off by at most {100 * max(off):.1f} %; requests counted as `formula`: one each, answered alone",
         ),
     ]
-    figure = Figure(name="fig4", title="Control messages per broadcast with errors (requests: formula)", panels=panels)
+    figure = Figure(
+        name="fig4",
+        title="Control messages per broadcast with errors (dashed, and how requests are counted: the formula)",
+        panels=panels,
+    )
     columns = ("N", "A", "T", "E", "network", "C measured", "C by formula", "requests counted as")
     rows = [
         (

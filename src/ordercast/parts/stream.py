@@ -64,11 +64,11 @@ class Stream:
         """`coord` is asked to take over me and mine, and to fill what they lack; I keep the names."""
         names = [*self.desc, *(host for host in self.waiting if host not in self.desc)]
         self._follow(coord)
-        self.desc, self.acting = dict.fromkeys(names), bool(names)
+        self.desc, self.waiting, self.acting = dict.fromkeys(names), {}, bool(names)
 
     def _follow(self, coord: Pid | None) -> None:
         self.coord, self.probes, self.acting = coord, None, False
-        self.desc, self.waiting, self.unanswered, self.asked = {}, {}, {}, runs.NOTHING
+        self.desc, self.unanswered, self.asked = {}, {}, runs.NOTHING
 
     def take_waiting(self) -> dict[Pid, Runs | None]:
         waiting, self.waiting = self.waiting, {}

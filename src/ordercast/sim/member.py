@@ -43,7 +43,7 @@ class Member:
         self.got: list[int] = []  # origin -> deliveries here
         self.stable: list[int] = []  # origin -> number below which all is known stable here
         self.held: deque[tuple[Pid, Message, Any]] = deque()  # while paused, or waiting to be taken
-        self.due: list[Hashable] = []  # timers that expired while paused
+        self.due: list[tuple[Hashable, int]] = []  # timers that ran out while paused, and what counts for them
         self.taking = 0  # payload frames in `held` that wait to be taken
 
     # ------------------------------------------------------------------ what a process asks of its world
@@ -124,17 +124,9 @@ class Member:
         simulation = self.simulation
         self.timers[name] = tick = next(simulation.tick)
         heappush(simulation.queue, (simulation.now + after, tick, self.fire, name, tick, None))
-        if self.due:
-            self.no_longer_due(name)
 
     def cancel_timer(self, name: Hashable, /) -> None:
         self.timers.pop(name, None)
-        if self.due:
-            self.no_longer_due(name)
-
-    def no_longer_due(self, name: Hashable) -> None:
-        """It expired during a pause, and another that did cancels or replaces it now."""
-        self.due = [each for each in self.due if each != name]
 
     def view(self, members: Sequence[Pid], /) -> None:
         simulation = self.simulation
@@ -220,11 +212,11 @@ class Member:
     def fire(self, name: Hashable, tick: int, _: Any) -> None:
         if self.timers.get(name) != tick or self.state == DEAD:
             return
-        del self.timers[name]
         if self.state == PAUSED:
             self.simulation.meet("pause")
-            self.due.append(name)
+            self.due.append((name, tick))
         else:
+            del self.timers[name]
             self.expired(name)
 
     def expired(self, name: Hashable) -> None:
@@ -306,8 +298,11 @@ class Member:
     def resume(self) -> None:
         """It runs again: first the timers that are due, then what waited in its socket."""
         self.state = RUNNING
-        while self.due:
-            self.expired(self.due.pop(0))
+        due, self.due = self.due, []
+        for name, tick in due:
+            if self.timers.get(name) == tick:  # not cancelled by one that came before it
+                del self.timers[name]
+                self.expired(name)
         if self.simulation.takes is None:
             held, self.held = self.held, deque()
             for src, message, stamp in held:

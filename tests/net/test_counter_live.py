@@ -1,0 +1,76 @@
+"""The counter protocol over UDP: the list changes under processes that are killed and stopped (CH 3.3)."""
+
+import signal
+
+import pytest
+from tests.net.test_crowd import _members_import_the_tests, crowd, deliveries, gone, merged, run
+
+from ordercast.spec import check
+from ordercast.trace.columns import VIEW
+
+assert _members_import_the_tests  # a fixture, used by its name
+
+
+def views(trace):
+    """The views that each member was told, by name."""
+    out = {member.name: [] for member in trace.info.members}
+    for row in trace.rows[trace.rows["kind"] == VIEW]:
+        out[trace.info.members[row["member"]].name].append(trace.info.sets[row["to"]])
+    return out
+
+
+def verdicts(trace):
+    return {name: verdict.result for name, verdict in check(trace).items()}
+
+
+@pytest.mark.parametrize("drop", [0.0, 0.05])
+def test_members_are_killed_one_after_the_other_and_the_rest_goes_on(tmp_path, drop):
+    async def scenario():
+        async with crowd(tmp_path, "counter", members=5, drop=drop) as processes:
+            alive = list(processes)
+            for process in alive:
+                await deliveries(process, 100)
+            for victim in (3, 0):
+                processes[victim].signal(signal.SIGKILL)
+                alive.remove(processes[victim])
+                for process in alive:  # many more than were under way: the list goes on without the dead
+                    await deliveries(process, 1500)
+            for process in alive:
+                process.say({"leave_within": 0.5})
+            for process in alive:
+                await process.hear_until("left")
+        gone(processes)
+
+    run(scenario())
+    trace = merged(tmp_path)
+    found = verdicts(trace)
+    assert "violated" not in found.values(), found
+    for name in ("fifo", "total_order", "uniform_total_order", "single_order", "gap_free"):
+        assert found[name] == "holds", name
+    assert views(trace)["1"] == [[0, 1, 2, 3, 4], [0, 1, 2, 4], [1, 2, 4]]
+
+
+def test_a_member_that_was_stopped_too_long_is_deleted_and_comes_back(tmp_path):
+    async def scenario():
+        async with crowd(tmp_path, "counter", members=4) as processes:
+            for process in processes:
+                await deliveries(process, 100)
+            processes[2].signal(signal.SIGSTOP)
+            for process in (processes[0], processes[1], processes[3]):
+                await deliveries(process, 2000)
+            processes[2].signal(signal.SIGCONT)
+            for process in processes:
+                await deliveries(process, 1000)
+            for process in processes:
+                process.say({"leave_within": 0.5})
+            for process in processes:
+                await process.hear_until("left")
+        gone(processes)
+
+    run(scenario())
+    trace = merged(tmp_path)
+    found = verdicts(trace)
+    assert "violated" not in found.values(), found
+    told = views(trace)
+    assert told["0"][:3] == [[0, 1, 2, 3], [0, 1, 3], [0, 1, 2, 3]]
+    assert told["2"][:2] == [[0, 1, 2, 3], [0, 1, 2, 3]]

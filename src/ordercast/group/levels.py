@@ -39,7 +39,7 @@ class Safe(Layer):
 
     def _release(self) -> None:
         held, stable = self.held, self.stable
-        while held and held[0][1] < stable[held[0][0]]:
+        while held and held[0][1] < stable.get(held[0][0], 0):
             self.port.deliver(*held.popleft())
 
 

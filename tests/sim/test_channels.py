@@ -133,3 +133,11 @@ def test_a_network_that_is_not_what_a_protocol_needs_is_refused():
 def test_a_channel_that_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match=r"wants|must"):
         wrong()
+
+
+@pytest.mark.parametrize("network", [networks.OneChannel(bandwidth=1e6), networks.MultiChannel(high=0.5)])
+def test_a_plan_names_the_networks_as_the_command_line_does(network):
+    run = Run(protocol="po", network=network)
+    plain = msgspec.to_builtins(run)
+    assert plain["network"]["kind"] in ("one-channel", "multi-channel")
+    assert msgspec.convert(plain, Run) == run

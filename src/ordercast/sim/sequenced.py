@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ordercast.sim.simulation import Simulation
 
 
-class OneChannel(Network, frozen=True, kw_only=True):
+class OneChannel(Network, frozen=True, kw_only=True, tag="one-channel"):
     """NT's one-channel service: frames have one sequence, in which every member hears those that it hears.
 
     Each copy takes a delay of its own, uniform on [low, high], but none overtakes another, whatever faults make late
@@ -33,7 +33,7 @@ class OneChannel(Network, frozen=True, kw_only=True):
         return _SequencedChannel(self, simulation, self.bandwidth, per_sender=False)
 
 
-class MultiChannel(Network, frozen=True, kw_only=True):
+class MultiChannel(Network, frozen=True, kw_only=True, tag="multi-channel"):
     """NT's multi-channel service: like `OneChannel`, but each sender has a sequence of its own."""
 
     low: float = 0.001

@@ -100,10 +100,11 @@ class ReceiptLogs:
         j = self.rank[p.SRC]
         self.parts |= bool(p.DST) and not self.one_log
         before, self.said[j] = self.said[j], p.A
-        for i, a in enumerate(p.A):
-            if a > before[i]:
+        for i, (a, told) in enumerate(zip(p.A, before, strict=True)):
+            if a > told:
                 self.firsts[i][j].append((a, p.SEQ))
-                self._learn(i, j, a)
+                if a > self.known[i][j]:
+                    self._learn(i, j, a)
         self.risen.add(j)
         self.REQ[j] += 1
         if self.reading != "literal":
@@ -195,8 +196,9 @@ class ReceiptLogs:
         seq, blocker = self.blocker[j]
         if seq == p.SEQ and blocker not in self.risen:
             return False
+        first = blocker if seq == p.SEQ and not dst else 0  # those before it have been packed since
         self.blocker[j] = (-1, 0)
-        for h in [self.rank[member] for member in dst] or range(len(self.REQ)):
+        for h in [self.rank[member] for member in dst] or range(first, len(self.REQ)):
             if self._unpacked(p, j, h, dst) and (h != j or everyone):
                 self.blocker[j] = (p.SEQ, h)
                 return False

@@ -61,6 +61,27 @@ class TestBroadcasting:
         process.expire("token_owner")
         assert [(entry.first, entry.below, entry.to) for entry in process.token.S] == [(0, 1, (A, C)), (1, 2, ())]
 
+    def test_a_message_to_a_part_is_committed_by_the_expected_count_of_its_ids(self, port):
+        """6: committed when the counter equals the expected number of the related IDs field; here B alone counts."""
+        process = node(port)
+        process.receive(A, msg(A, 0, to=(A, B)))
+        process.receive(A, token(A, B, 1, Entry(A, 0, 0, 1, to=(A, B))))
+        process.expire("token_owner")
+        [mine] = process.token.S
+        assert mine.counter == 1
+        assert port.take("deliver") == []  # C has not seen it yet
+        process.receive(C, token(C, A, 1, mine))
+        assert port.take("deliver") == [("deliver", A, 0, b"0.0")]
+
+    def test_whoever_is_no_destination_neither_asks_counts_nor_delivers_but_goes_on(self, port):
+        process = node(port, C)
+        process.receive(B, token(B, C, 1, Entry(A, 0, 0, 1, 1, to=(A, B))))
+        process.expire("token_owner")
+        assert process.token.S[0].counter == 1
+        asked = port.take("deliver", "send")
+        assert asked == []
+        assert process.ledger.next == 1
+
 
 class TestTheToken:
     def test_the_start_node_passes_the_first_token_after_the_token_owner_time(self, port):

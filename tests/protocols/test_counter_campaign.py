@@ -2,9 +2,11 @@
 
 import pytest
 
+from ordercast.group import at_level, packed
 from ordercast.protocols.counter import Counter
 from ordercast.sim import Run, faults, networks, simulate, workloads
 from ordercast.spec import check
+from ordercast.spec.verdict import AT_THE_END
 from ordercast.trace import Recorder
 from tests.protocols.counter_runs import schedule, wrong_with
 
@@ -24,6 +26,17 @@ def test_a_thousand_random_schedules_end_well(block):
 def test_the_same_seed_is_the_same_trace():
     digests = {simulate(Counter, schedule(7), Recorder()).trace().digest() for _ in range(2)}
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    "layered", [packed(Counter, 1400, 7), at_level(Counter, "safe"), packed(at_level(Counter, "safe"), 1400, 7)]
+)
+def test_random_schedules_end_well_under_the_layers_of_a_live_group(layered):
+    for seed in range(12):
+        outcome = simulate(layered, schedule(seed), Recorder())
+        verdicts = check(outcome.trace())
+        broken = [name for name, verdict in verdicts.items() if verdict.result == "violated"]
+        assert not broken or (outcome.stalled and set(broken) <= set(AT_THE_END)), f"seed {seed}: {broken}"
 
 
 def crashes(*faulty, **more):

@@ -78,12 +78,13 @@ def test_without_points_nothing_is_judged(name):
 
 
 def test_the_trees_of_the_figures(measured):
-    (table,) = EXPERIMENTS["trees"].findings([]).tables
+    lists, table = EXPERIMENTS["trees"].findings([]).tables
+    assert lists.rows[3] == ("h4", "h3 h5 h2 h1", "h3 h1 h2", "h1 h5")
     rows = {(row[0], row[1], row[2]): row[3:] for row in table.rows}
     assert rows["A", "l1", "h2"] == ("h3->h2, h4->h3, h5->h3", 19.0, 1)
     assert rows["B", "l1", "h5"] == ("h2->h4, h3->h2, h4->h5", 31.0, 2)
     drawings = EXPERIMENTS["trees"].findings([]).figures
-    assert [drawing.name for drawing in drawings] == ["fig4.1", "fig5.1"]
+    assert [drawing.name for drawing in drawings] == ["fig2.1", "fig4.1", "fig5.1"]
 
 
 def test_a_case_is_measured_the_same_twice():

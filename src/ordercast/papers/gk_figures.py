@@ -176,7 +176,10 @@ def examples(_: Sequence[Result]) -> Findings:
         for name, failed, tree in trees()
     ]
     table = Table(name="trees", title="Coordinator trees in Fig. 2.1 (l6 costs 10)", columns=columns, rows=rows)
-    return Findings(claims=claims, tables=[table], figures=[draw("fig4.1", of_a), draw("fig5.1", of_b)])
+    said = [(host, *(" ".join(lists[host]) or "-" for lists in ASSIGNMENTS.values())) for host in HOSTS]
+    lists_table = Table(name="lists", title="Priority lists", columns=("host", "of 4.2", "A", "B"), rows=said)
+    figures = [draw_network(), draw("fig4.1", fig41), draw("fig5.1", of_b)]
+    return Findings(claims=claims, tables=[lists_table, table], figures=figures)
 
 
 def _serves(lists: Lists[str]) -> bool:
@@ -189,6 +192,32 @@ def _serves(lists: Lists[str]) -> bool:
 
 def _claim(name: str, section: str, text: str, holds: bool | None, measured: str) -> Claim:
     return Claim(id=f"GK.{name}", text=text, section=section, holds=holds, measured=measured)
+
+
+_AT = {
+    "h1": (0.6, 3.0),
+    "s1": (1.8, 3.0),
+    "s2": (2.6, 1.6),
+    "h2": (2.6, 0.4),
+    "s3": (3.6, 3.0),
+    "s4": (5.4, 3.0),
+    "h3": (5.4, 1.6),
+    "s5": (6.6, 2.2),
+    "h4": (7.8, 2.2),
+    "s6": (6.6, 3.8),
+    "h5": (7.8, 3.8),
+}
+
+
+def draw_network() -> Drawing:
+    """Fig. 2.1: hosts in plain letters, switches in circles, l6 dashed."""
+    marks: list[Line | Text] = []
+    for name, ends in _ENDS.items():
+        (ax, ay), (bx, by) = (_AT[site] for site in ends.split())
+        marks.append(Line(start=(ax, ay), end=(bx, by), dashed=name == "l6"))
+        marks.append(Text(at=((ax + bx) / 2 + 0.12, (ay + by) / 2 - 0.12), text=name))
+    marks += [Text(at=at, text=site, circled=site.startswith("s")) for site, at in _AT.items()]
+    return Drawing(name="fig2.1", title="Figure 2.1: an example network", marks=marks)
 
 
 def draw(name: str, tree: Mapping[str, str | None]) -> Drawing:

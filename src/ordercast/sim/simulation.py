@@ -265,10 +265,14 @@ class Simulation:
             self.phase = OVER
 
     def uneven(self) -> bool:
-        """Has one survivor more than another of what somebody broadcast who is gone?  It may be on its way still."""
+        """Has one survivor more than another of what somebody broadcast who is gone, or has anybody called more of it
+        stable than the survivors delivered?  It may be on its way still."""
         here = [member for member in self.members[: self.run.members] if member.state != DEAD and not member.left]
-        gone = [member for member in self.members if member.state == DEAD or member.left]
-        return any(len({member.got[other.index] for member in here}) > 1 for other in gone)
+        for other in (member for member in self.members if member.state == DEAD or member.left):
+            got = {member.got[other.index] for member in here}
+            if len(got) > 1 or max(member.stable[other.index] for member in self.members) > max(got, default=0):
+                return bool(here)
+        return False
 
     def reconsider(self) -> None:
         """Look again at who keeps the run in its phase: at its begin, and when somebody comes or goes."""

@@ -93,6 +93,34 @@ def test_two_processors_agree_though_each_could_outvote_itself_forever():
     assert vote(2, 0, messages, list(messages))[0][1] == {(0, 0), (1, 0)}
 
 
+def speaking_in_turn(count, skips=()):
+    """Two for {C1} in stage 0 and two against it; then A, C, D and B speak in turn, each following all before.
+
+    Those in `skips` do not follow the one immediately before them.
+    """
+    a, b, c, d = range(4)
+    messages = {(c, 0): ((), ()), (d, 0): (((c, 0),), ()), (b, 0): ((), ()), (b, 1): (((d, 0),), ())}
+    order = list(messages)
+    for number in range(count):
+        source = (a, c, d, b)[number % 4]
+        id = (source, sum(1 for each in order if each[0] == source))
+        messages[id] = ((order[-2 if number in skips else -1],), ())
+        order.append(id)
+    return messages
+
+
+def test_a_tie_lives_on_while_members_speak_in_turn():
+    messages = speaking_in_turn(200)
+    order, voting = PartialOrder(range(4)), Voting(4, 1)
+    assert [voting.enter(order.receive(id, *messages[id])) for id in messages] == [[]] * 204
+    assert voting.stages() > 100
+
+
+def test_one_that_does_not_follow_the_last_ends_the_tie():
+    messages = speaking_in_turn(60, skips={40})
+    assert vote(4, 1, messages, list(messages))
+
+
 def test_bits_are_used_again_and_the_work_does_not_grow():
     messages, _ = random_log(4, 3000, 0.05, seed=1)
     order, voting = PartialOrder(range(4)), Voting(4, 1)

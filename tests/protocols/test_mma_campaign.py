@@ -49,7 +49,7 @@ def not_prefixes(trace):
 
 
 @pytest.mark.parametrize("kind", [Trans, Total], ids=lambda kind: kind.name)
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", [*range(50), 128, 134, 205])  # 205: a tie that the votes alone do not break
 def test_a_random_schedule(kind, seed):
     assert faulty(kind, seed) == []
 
@@ -86,7 +86,7 @@ class SubsetsNotAsked(Voting):
 class AsItArrives(Voting):
     """Takes the candidates of the moment for the decision."""
 
-    def _decided(self):
+    def _count(self):
         return (Poll(self.candidates), 0) if self.candidates else None
 
 
@@ -122,12 +122,9 @@ class OnlyTheSourceRetransmits(Trans):
 class HeldByHalf(PartialOrder):
     """Lets a message go when half of the members are known to hold it."""
 
-    def _let_go(self, source):
-        every = self.held
-        half = sorted(every, key=lambda member: every[member][source])[len(every) // 2 :]
-        self.held = {member: every[member] for member in half}
-        super()._let_go(source)
-        self.held = every
+    def __init__(self, members):
+        super().__init__(members)
+        self.install(self.members[: (len(self.members) + 1) // 2])
 
 
 class AcknowledgmentsLeftForLater(Trans):

@@ -57,8 +57,7 @@ class Group:
         local = all(is_loopback(address) for address in addresses.values())
         frame_bytes = settings.frame_bytes or default_frame_bytes(addresses)
         number = settings.number(kind)
-        founders = self.members if settings.founders is None else tuple(sorted(settings.founders))
-        self._presence = Presence(self.me, founders, time.time_ns(), number)
+        self._presence = Presence(self.me, self.members, time.time_ns(), number)
         self._recording: Recording | None = None
         if settings.trace is not None:
             try:
@@ -86,8 +85,7 @@ class Group:
             self.me,
             addresses,
             above,
-            founders=founders,
-            incarnation=self._presence.incarnation,
+            incarnation=self._presence.seen[self.me],
             settings=number,
             parameters=parameters,
             multicast=settings.multicast,
@@ -104,9 +102,7 @@ class Group:
     async def join(
         cls, me: Pid, members: Mapping[Pid, Address], protocol: str | type[Process] = "dtp", **settings: Any
     ) -> Self:
-        """Join a group, and wait until all members are there; as a newcomer, until one is that knows the group.
-
-        For the settings see `Settings`.
+        """Join a fixed group, and wait until all members are there.  For the settings see `Settings`.
 
         Raises a `GroupError` that says in one line what is wrong.
         """
@@ -148,7 +144,7 @@ class Group:
             self._recording.begin(max(presence.seen.values()) / 1e9)
             self._recording.event(JOIN)
             self._flusher = self._loop.call_later(FLUSH_EVERY, self._flush)
-        port.begin(presence.session, presence.newcomer)
+        port.begin(presence.session)
 
     def _who_is_missing(self) -> str:
         foreign = sorted(self._presence.foreign)

@@ -48,7 +48,6 @@ class UdpPort:
         addresses: Mapping[Pid, Address],
         above: Above,
         *,
-        founders: Sequence[Pid] | None = None,
         incarnation: int,
         settings: int,
         parameters: Any = None,
@@ -79,7 +78,7 @@ class UdpPort:
         self._view = memoryview(self._buffer)
         self._loop = asyncio.get_running_loop()
         self._zero = self._loop.time()
-        self.process = process(me, self.members if founders is None else founders, self, parameters)
+        self.process = process(me, self.members, self, parameters)
         self._socket = open_unicast(self.addresses[me])
         self._sockets = [self._socket]
         self._multicast = multicast
@@ -91,10 +90,10 @@ class UdpPort:
                 raise
         self.resume()
 
-    def begin(self, session: int, joining: bool = False) -> None:
+    def begin(self, session: int) -> None:
         """The members have met: start the process."""
         self.session, self._zero = session, self._loop.time()
-        self.verb(self.process.start, joining)
+        self.verb(self.process.start)
         self._turn()
 
     def close(self) -> None:

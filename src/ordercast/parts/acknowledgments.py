@@ -75,6 +75,14 @@ class Acknowledgments(Generic[Frame]):
             del self.positive[ack]
         return acks, tuple(self.negative)
 
+    def compose_but(self, limit: int, last: Id, before: Sequence[Id]) -> tuple[tuple[Id, ...], tuple[Id, ...]]:
+        """The same as if the last message had not come yet: what it acknowledges is acknowledged instead of it."""
+        del self.positive[last]
+        late = [ack for ack in before if self.has(ack) and ack not in self.positive]
+        acks, lacks = self.compose(limit)
+        self.positive[last] = None
+        return (*acks, *late), lacks
+
     def asked_beyond(self, known: Sequence[int]) -> Iterable[Id]:
         """What is held here of the messages that one who knows of these has not heard of; a window's worth."""
         for source, below in enumerate(known):

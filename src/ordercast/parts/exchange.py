@@ -82,7 +82,7 @@ class ExchangeParameters(Parameters, frozen=True, kw_only=True):
         Time, Meta(gt=0, extra={"unit": "s"}, description="after a copy was seen, no further copy for so long")
     ] = 0.02
     timeout: Annotated[
-        Time, Meta(gt=0, extra={"unit": "s"}, description="without acknowledgment or progress; it doubles, 64-fold")
+        Time, Meta(gt=0, extra={"unit": "s"}, description="without acknowledgment or progress; it doubles, 16-fold")
     ] = 0.05
     acks: Annotated[
         int, Meta(ge=1, extra={"unit": "acknowledgments"}, description="positive acknowledgments in one message")
@@ -143,6 +143,10 @@ class Exchange(Process):
         """If more messages are needed though nothing is owed: how long to wait with them."""
         return None
 
+    def compose(self) -> tuple[Ids, Ids]:
+        """The acknowledgments of the next message."""
+        return self.lists.compose(self.parameters.acks)
+
     def concerned(self) -> bool:
         """Is something unfinished, as far as one knows?"""
         return self.kept > 0 or any(source in self.members for source, _ in self.lists.negative)
@@ -172,11 +176,11 @@ class Exchange(Process):
             return
         if self.outbox and len(self.lists.positive) <= self.parameters.acks:
             payload, to = self.outbox.pop(0)
-            acks, lacks = self.lists.compose(self.parameters.acks)
+            acks, lacks = self.compose()
             self.sent += 1
             self.utter(Broadcast(self.me, self.seq, acks, lacks, self.sent - 1, to, payload))
         elif self.outbox or (self.null_due and len(self.lists.received) < 2 * self.parameters.history):
-            self.utter(Null(self.me, self.seq, *self.lists.compose(self.parameters.acks)))
+            self.utter(Null(self.me, self.seq, *self.compose()))
 
     def transmit(self, frame: Message) -> None:
         self.on_air = len(self.founders) > 1
@@ -340,7 +344,7 @@ class Exchange(Process):
         if not self.progress or any(lack in self.lacked for lack in lists.negative):
             self.call()
         self.null_due = self.null_due or self.repaired  # what every member holds shows in what it says
-        self.patience = 1 if self.progress else min(2 * self.patience, 64)
+        self.patience = 1 if self.progress else min(2 * self.patience, 16)
         self.progress, self.lacked = False, frozenset(lists.negative)
         self.watch()
         self.speak()

@@ -66,8 +66,10 @@ class PartialOrder:
         self.entries: dict[Id, Entry] = {}  # of those in the order
         self.latest: dict[Pid, Entry] = {}  # the highest entry of each source
         self.waiting: dict[Id, list[Id]] = {}  # a missing message -> those that wait for it to enter
-        # Pruning: for each member, what its messages show that it holds without a gap; and the least of these.
+        # Pruning: for each member, what its messages show that it holds without a gap; the least of these, by source,
+        # and how many members hold no more than that.
         self.held = {member: [0] * self.width for member in self.members} if lets_go else {}
+        self.floor, self.lagging = [0] * self.width, [len(self.members)] * self.width
         self.stable = [0] * self.width  # every member holds each source's messages below; they are let go here
         self.let_go: list[Entry] = []  # in that order, for the caller to take
 
@@ -85,6 +87,9 @@ class PartialOrder:
             entered.sort(key=lambda entry: (entry.size(), entry.id))
         for entry in entered:
             self._observe(entry)
+            source, number = entry.id
+            if number == self.stable[source] < self.floor[source]:
+                self._let_go(source)
         return entered
 
     def _enter(self, id: Id) -> Entry | None:
@@ -136,16 +141,25 @@ class PartialOrder:
             now = now[:]
             for source, number in entry.holes:
                 now[source] = min(now[source], number)
-        stable = self.stable
+        floor, lagging = self.floor, self.lagging
         for source, was in enumerate(held):
             if now[source] > was:
                 held[source] = now[source]
-                if was == stable[source]:
-                    self._let_go(source)
+                if was == floor[source]:
+                    lagging[source] -= 1
+                    if not lagging[source]:  # so it takes n steps only when the floor rises
+                        self._raise(source)
+
+    def _raise(self, source: Pid) -> None:
+        """All members hold more of this source than they did."""
+        held = [held[source] for held in self.held.values()]
+        self.floor[source] = min(held)
+        self.lagging[source] = held.count(self.floor[source])
+        self._let_go(source)
 
     def _let_go(self, source: Pid) -> None:
         """Forget what every member holds.  Their later messages all reach it, so nobody will look at it again."""
-        number, below = self.stable[source], min(held[source] for held in self.held.values())
+        number, below = self.stable[source], self.floor[source]
         # What is not in the order here is kept: when its source has left, others may have spoken for it alone.
         while number < below and (entry := self.entries.pop((source, number), None)) is not None:
             del self.acks[entry.id], self.lacks[entry.id]
@@ -166,7 +180,7 @@ class PartialOrder:
         self.members = sorted(members)
         self.held = {member: self.held[member] for member in self.members}
         for source in range(self.width):
-            self._let_go(source)
+            self._raise(source)
 
     def copy(self) -> "PartialOrder":
         """A twin with its own state; entries never change and are shared."""
@@ -176,5 +190,6 @@ class PartialOrder:
         twin.latest = dict(self.latest)
         twin.waiting = {missing: list(ids) for missing, ids in self.waiting.items()}
         twin.held = {member: list(held) for member, held in self.held.items()}
+        twin.floor, twin.lagging = list(self.floor), list(self.lagging)
         twin.stable, twin.let_go = list(self.stable), list(self.let_go)
         return twin

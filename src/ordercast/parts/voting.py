@@ -76,6 +76,7 @@ class Voting:
         self.some = n  # voters at a time: most decisions need few
         self.awaiting: list[Ballot] = []  # in the order of their entering: a topological order
         self.all = 0  # their bits
+        self.speakers: dict[Pid, int] = {}  # their sources, and how many of each
         self.next_bit = 1
         self.candidates = 0
         self.cast = 0  # how many of those that await have voted
@@ -93,12 +94,18 @@ class Voting:
 
     def _count(self) -> tuple[Poll, int] | None:
         """Let those vote that have not, some at a time, until a set is decided for."""
+        if self.candidates and not self.candidates & (self.candidates - 1):
+            # A single candidate: all follow it and nothing else, and every source votes for it in stage 0.
+            return (Poll(self.candidates), 0) if len(self.speakers) >= self.decide_at else None
         while True:
             won = self._decided()
             if won is not None or self.cast == len(self.awaiting):
                 return won
-            for ballot in self.awaiting[self.cast : self.cast + self.some]:
-                self._cast(ballot)
+            self._cast_some(self.some)
+
+    def _cast_some(self, count: int) -> None:
+        for ballot in self.awaiting[self.cast : self.cast + count]:
+            self._cast(ballot)
 
     # ------------------------------------------------------------------ votes
 
@@ -113,6 +120,7 @@ class Voting:
         ballot = Ballot(entry, bit, before | bit)
         self.awaiting.append(ballot)
         self.all |= bit
+        self.speakers[ballot.source] = self.speakers.get(ballot.source, 0) + 1
         if not before:
             self.candidates |= bit
 
@@ -196,6 +204,10 @@ class Voting:
         """Take the chosen messages out, find the new candidates; what still awaits its place votes again."""
         chosen = poll.chosen
         ids = tuple(sorted(ballot.entry.id for ballot in self.awaiting if ballot.bit & chosen))
+        for source, _ in ids:
+            self.speakers[source] -= 1
+            if not self.speakers[source]:
+                del self.speakers[source]
         self.awaiting = [ballot for ballot in self.awaiting if not ballot.bit & chosen]
         self.all &= ~chosen
         self.candidates, self.cast, self.polls, self.touched = 0, 0, {}, {}
@@ -213,11 +225,20 @@ class Voting:
 
     # ------------------------------------------------------------------ for readers
 
+    def awaits(self, id: Id) -> bool:
+        """Is this message in the partial order and without its place?"""
+        return any(ballot.entry.id == id for ballot in reversed(self.awaiting))
+
+    def stages(self) -> int:
+        """How many stages the votes on some set have come to."""
+        return max((len(poll.favour) for poll in self.polls.values()), default=0)
+
     def candidate_ids(self) -> list[Id]:
         return sorted(ballot.entry.id for ballot in self.awaiting if ballot.bit & self.candidates)
 
     def votes(self) -> Iterator[Vote]:
         """Every vote on every polled set, in the order of sets and stages."""
+        self._cast_some(len(self.awaiting))
         ids = {ballot.bit: ballot.entry.id for ballot in self.awaiting}
         for poll in self.polls.values():
             chosen = frozenset(ids[bit] for bit in _bits(poll.chosen))
@@ -230,7 +251,7 @@ class Voting:
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.awaiting = [Ballot(ballot.entry, ballot.bit, ballot.before) for ballot in self.awaiting]
-        twin.touched = dict(self.touched)
+        twin.touched, twin.speakers = dict(self.touched), dict(self.speakers)
         twin.polls = {}
         for chosen, poll in self.polls.items():
             copied = twin.polls[chosen] = Poll(chosen)

@@ -44,6 +44,8 @@ def test_every_claim_holds(measured, name):
         ("epidemic", "basic", {"have": 4}, {"epidemic.basic"}),
         ("losses", "tree", {"by_source": 12}, {"loss.near"}),
         ("losses", "tree", {"redelivery_cost": 13.0}, {"loss.cost"}),
+        ("windows", "tree", {"complete": False}, {"windows.all"}),
+        ("windows", "tree", {"uplinks": 10**9}, {"windows.links"}),
         ("costs", "tree", {"payload_cost": 10**9}, {"cost.efficient"}),
         ("costs", "tree", {"delay_s": 9.0}, {"cost.delay"}),
         ("costs", "tree", {"source_frames": 10**9}, {"cost.server", "cost.once"}),

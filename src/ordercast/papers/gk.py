@@ -6,7 +6,7 @@ critical one) and its cost of 10; four hosts at the source's site; messages of 5
 0.5 s, m = 3; the basic algorithm repeats a copy after 0.5 s, then after twice as long each time, up to 8 s.
 """
 
-from ordercast.papers.gk_costs import COSTS, DELTA, EPIDEMIC, LOSSES, SCALE
+from ordercast.papers.gk_costs import COSTS, DELTA, EPIDEMIC, LOSSES, SCALE, WINDOWS
 from ordercast.papers.gk_figures import EXAMPLES, SDF
 from ordercast.papers.gk_recovery import INSIDE, RECOVERY
 from ordercast.papers.paper import Paper
@@ -14,5 +14,5 @@ from ordercast.papers.paper import Paper
 PAPER = Paper(
     "GK",
     "Garcia-Molina & Kogan, An implementation of reliable broadcast using an unreliable multicast facility",
-    [EXAMPLES, SDF, RECOVERY, INSIDE, EPIDEMIC, LOSSES, COSTS, DELTA, SCALE],
+    [EXAMPLES, SDF, RECOVERY, INSIDE, EPIDEMIC, LOSSES, WINDOWS, COSTS, DELTA, SCALE],
 )

@@ -148,6 +148,7 @@ def whole(case: Case) -> Mapping[str, Any]:
     simulation.advance(case.end)
     return {
         "complete": min(delivered(simulation)) == case.messages,
+        "uplinks": sum(link["payload"] for name, link in links(simulation).items() if name.startswith("up")),
         "delay_s": mean_delay(simulation),
         **redeliveries(simulation),
         **totals(simulation),

@@ -8,7 +8,7 @@ from ordercast.papers.gk_figures import Figure21
 from ordercast.papers.gk_verdicts import PROTOCOLS, beside, claimed, each, of, where
 from ordercast.papers.paper import Curve, Experiment, Figure, Findings, Panel, Result, Table
 from ordercast.sim.faults import Down
-from ordercast.sim.topologies import Halves, LanOfLans, TwoSites
+from ordercast.sim.topologies import Halves, LanOfLans, Satellite, TwoSites
 
 # ------------------------------------------------------------------------------------ epidemic propagation
 
@@ -83,6 +83,49 @@ def lost(results: Sequence[Result]) -> Findings:
         for r in results
     ]
     return Findings(claims=claims, tables=[Table(name="losses", title="Single losses", columns=columns, rows=rows)])
+
+
+# ------------------------------------------------------------------------------------ satellite windows
+
+
+def windows(quick: bool) -> list[Case]:
+    """Stations that see their satellite for half of the time, two of them together for a sixth of it."""
+    out = []
+    for name in PROTOCOLS:
+        for hosts in (3,) if quick else (2, 4, 8):
+            family = Satellite(stations=3, hosts=hosts, orbit=30.0, window=15.0)
+            failures = tuple(family.failures(120.0))
+            out.append(Case(protocol=name, family=family, messages=100, interval=0.5, failures=failures, end=180.0))
+    return out
+
+
+def through_windows(results: Sequence[Result]) -> Findings:
+    claims = [
+        claimed(
+            "windows.all",
+            "2.1",
+            "Clusters that communicate through a satellite, for brief times only, get all messages.",
+            each(
+                results, lambda r: r.values["complete"], lambda r: f"{NAMES[r.point.protocol]}: {r.values['complete']}"
+            ),
+        ),
+        claimed(
+            "windows.links",
+            "2.1",
+            "It is imperative that the links providing the connection be utilized as efficiently as possible (read as: "
+            "fewer messages up and down than the basic algorithm's).",
+            beside(
+                results,
+                lambda tree, basic: tree["uplinks"] < basic["uplinks"],
+                lambda tree, basic: f"{tree['uplinks']} frames with messages against {basic['uplinks']}",
+            ),
+        ),
+    ]
+    columns = ("protocol", "hosts a station", "frames over the satellite's links", "mean delay (s)", "all delivered")
+    measured = ("uplinks", "delay_s", "complete")
+    rows = [(NAMES[r.point.protocol], r.point.family.hosts, *(r.values[name] for name in measured)) for r in results]
+    table = Table(name="windows", title="100 messages through satellite windows", columns=columns, rows=rows)
+    return Findings(claims=claims, tables=[table])
 
 
 # ------------------------------------------------------------------------------------ without failures
@@ -306,6 +349,7 @@ def at_scale(results: Sequence[Result]) -> Findings:
 
 EPIDEMIC = Experiment("epidemic", "A server dies in mid-multicast", "3", epidemics, spread, epidemic)
 LOSSES = Experiment("losses", "Who redelivers a single loss", "6", losses, whole, lost)
+WINDOWS = Experiment("windows", "Satellite windows", "2.1", windows, whole, through_windows)
 COSTS = Experiment("costs", "Cost without failures, and the source's server", "6", peaceful, whole, costs)
 DELTA = Experiment("delta", "Cost against speed of recovery", "6", deltas, recovery, trade_off)
 SCALE = Experiment("scale", "A large network", "2.1, 6", large, recovery, at_scale)

@@ -442,6 +442,17 @@ class TestComingBack:
         assert process.joining == {C: 1}
 
 
+def test_what_is_lost_after_a_node_was_deleted_is_not_for_it_either(port):
+    """D is deleted; then C crashes with a message that only it had: D must not wait for that."""
+    process = node(port, A, members=(A, B, C, 3))
+    first = Ring((A, B, C), (0, 0, 0), 1, 2, (1, C))
+    process.receive(B, T(B, A, 2, (Entry(C, 0, 0, 2, place=2),), first, no_flow(first)))
+    assert (Entry(C, 0, 0, 2, place=2),) == process.past[3].S
+    second = Ring((A, B), (0, 0), 2, 4, (3, A))
+    process.receive(B, T(B, A, 4, (Entry(C, 0, 0, 1, place=2),), second, no_flow(second)))
+    assert (Entry(C, 0, 0, 1, place=2),) == process.past[3].S
+
+
 def test_a_node_is_a_value():
     port = Script()
     process = node(port)

@@ -27,6 +27,8 @@ In the list, here (CH 3.3; why, in docs/decisions/counter-list.md):
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ordercast.core import Contract, Pid, Port
 from ordercast.parts.counter_node import Msg, Node, NodeParameters, Req
 from ordercast.parts.counter_state import Entry, Ledger, T
@@ -122,6 +124,9 @@ class Counter(Voter):
             self.ledger = Ledger(ring.since[ring.place(self.me)])
             self.views.clear()
         else:
+            cut = {entry.key(): entry for entry in token.S}
+            for node, past in self.past.items():  # what is lost since then is not for them either
+                self.past[node] = replace(past, S=tuple(cut.get(entry.key(), entry) for entry in past.S))
             for node in old.nodes:
                 if node not in ring.nodes:
                     self.past[node] = ending(token, old.since[old.place(node)])

@@ -106,7 +106,9 @@ def through_windows(results: Sequence[Result]) -> Findings:
             "2.1",
             "Clusters that communicate through a satellite, for brief times only, get all messages.",
             each(
-                results, lambda r: r.values["complete"], lambda r: f"{NAMES[r.point.protocol]}: {r.values['complete']}"
+                of(results, "tree"),
+                lambda r: r.values["complete"],
+                lambda r: f"{r.point.family.hosts} hosts a station, mean delay {r.values['delay_s']:.1f} s",
             ),
         ),
         claimed(

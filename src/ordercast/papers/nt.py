@@ -172,7 +172,17 @@ def running(results: Sequence[Result]) -> Findings:
     for run, values in ((result.point, result.values) for result in results):
         n, reading = run.members, run.parameters["reading"]
         formula = parallel(n, reading).pdus
-        rows.append((run.protocol, reading, n, values["pdus"], formula, values["statuses"], values["known_at"] / DELAY))
+        rows.append(
+            (
+                run.protocol,
+                reading,
+                n,
+                values["pdus"],
+                formula,
+                values["statuses"],
+                round(values["known_at"] / DELAY, 6),
+            )
+        )
         exact.append((reading, n, values["pdus"], values["pdus"] <= formula))
     columns = ("protocol", "reading", "n", "PDUs", "by the schedule", "statuses", "acknowledged after (delays)")
     above = [f"{pdus} at n = {n} ({reading})" for reading, n, pdus, fits in exact if not fits]

@@ -57,7 +57,7 @@ def gone(processes):
             os.kill(process.pid, 0)
 
 
-@pytest.mark.parametrize("protocol", ["dtp", "counter"])
+@pytest.mark.parametrize("protocol", ["dtp", "counter", "total"])
 def test_a_killed_member_leaves_a_prefix_and_the_survivors_stay_safe(tmp_path, protocol):
     async def scenario():
         async with crowd(tmp_path, protocol, drop=0.02) as processes:
@@ -82,7 +82,7 @@ def test_a_killed_member_leaves_a_prefix_and_the_survivors_stay_safe(tmp_path, p
         assert verdicts[name] == "holds", name
 
 
-@pytest.mark.parametrize("protocol", ["dtp", "totem"])
+@pytest.mark.parametrize("protocol", ["dtp", "totem", "total"])
 def test_a_paused_member_catches_up(tmp_path, protocol):
     async def scenario():
         async with crowd(tmp_path, protocol) as processes:

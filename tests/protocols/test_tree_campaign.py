@@ -1,5 +1,8 @@
 """GK's tree under random schedules: what it must come to, whatever links, switches and hosts do."""
 
+import subprocess
+import sys
+
 import pytest
 
 from ordercast.spec import check
@@ -12,6 +15,26 @@ from tests.protocols.switched_runs import Schedule, alive, drive, wrong_at_the_e
 def test_random_schedules_end_well(seed):
     wrong, _ = wrong_with(Schedule(seed))
     assert wrong == []
+
+
+def digest(seed):
+    _, simulation = wrong_with(Schedule(seed), record=True)
+    return simulation.recorder.trace("run", [Member(member.name) for member in simulation.members]).digest()
+
+
+def test_a_schedule_is_the_same_trace_under_any_hash_seed():
+    program = "from tests.protocols.test_tree_campaign import digest; print(digest(11), digest(18))"
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "77")
+    }
+    assert printed == {f"{digest(11)} {digest(18)}\n"}
 
 
 @pytest.mark.parametrize("when_full", ["wait", "drop"])

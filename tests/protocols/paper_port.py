@@ -4,6 +4,7 @@
 class PaperPort:
     def __init__(self):
         self.asked, self.timers = [], {}
+        self.draw = 0.9  # what `random` returns
 
     def set_timer(self, name, after):
         self.timers[name] = after
@@ -23,6 +24,9 @@ class PaperPort:
 
     def suspect(self, member):
         self.asked.append(("suspect", member))
+
+    def random(self):
+        return self.draw
 
     def take(self):
         asked, self.asked = self.asked, []

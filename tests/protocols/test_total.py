@@ -80,6 +80,40 @@ class TestLiveness:
         assert b.port.timers == {}
 
 
+class TestTies:
+    """Votes that stay two to two, stage after stage, while four members speak in turn."""
+
+    def torn(self, draw):
+        """A fifth member that has heard them for long enough, and what it says next."""
+        e = member(E, 5, resilience=1)
+        e.port.draw = draw
+        said = [Null(C, 0, (), ()), Null(D, 0, ((C, 0),), ()), Null(B, 0, (), ()), Null(B, 1, ((D, 0),), ())]
+        for number in range(16):
+            source = (A, C, D, B)[number % 4]
+            seq = sum(1 for each in said if each.origin == source)
+            said.append(Null(source, seq, ((said[-1].origin, said[-1].seq),), ()))
+        for each in said:
+            e.receive(each.origin, each)
+        assert e.voting.stages() > 4
+        assert not delivered(e)
+        e.broadcast(b"x")
+        return said, e.port.sent()[-1], e
+
+    def test_by_one_side_of_a_coin_the_next_message_does_not_follow_the_last(self):
+        said, spoken, e = self.torn(draw=0.1)
+        last, before = said[-1], said[-2]
+        assert (last.origin, last.seq) not in spoken.acks
+        assert (before.origin, before.seq) in spoken.acks
+        e.clear()
+        e.port.draw = 0.9
+        e.broadcast(b"y")
+        assert (last.origin, last.seq) in e.port.sent()[-1].acks
+
+    def test_by_the_other_it_does(self):
+        said, spoken, _ = self.torn(draw=0.9)
+        assert (said[-1].origin, said[-1].seq) in spoken.acks
+
+
 def run(**more):
     return simulate(Total, Run(**{"protocol": "total", "members": 5, "messages": 100, **more}), Recorder())
 

@@ -5,8 +5,7 @@ Source: MMA II.A.  `Trans` and `Total` are this, and differ in what they do with
 How it fills in, or departs from, the paper:
 
 - A null message is owed to a broadcast received since one spoke last, after `null_after`, and, while Total is
-  undecided, to anything new (`undecided`), after a time that doubles until the order grows.  A group whose broadcasts
-  are known everywhere falls silent.
+  undecided, to anything new (`undecided`).  A group whose broadcasts are known everywhere falls silent.
 - What is newly lacked is asked for after `nack_after`: by the null message if one is owed, else by a `Call`, a null
   message without a number, which says what one knows of and lacks.  With a number it would itself be lost somewhere,
   and asked for: from some 20 % loss on, null messages called forth null messages as fast as their delay allowed.

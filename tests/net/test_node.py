@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from ordercast.cli import app
 from ordercast.net.processes import free_addresses
 from ordercast.spec import check
 from ordercast.trace import find_runs, read_run
@@ -31,10 +33,9 @@ def start(*words):
 
 def refusal(*words):
     """The line with which the command refuses."""
-    process = start(*words)
-    out, err = process.communicate(b"", timeout=20)
-    assert process.returncode == 2, (out, err)
-    (line,) = err.decode().splitlines()
+    done = CliRunner().invoke(app, list(map(str, words)), input=b"")
+    assert done.exit_code == 2, done.output
+    (line,) = done.stderr.splitlines()
     return line
 
 
@@ -90,6 +91,9 @@ def test_a_member_ends_by_ctrl_c_also_while_it_waits_for_input(group):
 
 
 def test_mistakes_are_one_line_and_a_status(group, tmp_path):
+    process = start("node", group, "--me", 5)
+    _, err = process.communicate(b"", timeout=20)
+    assert (process.returncode, len(err.splitlines())) == (2, 1)
     assert "the group does not name member 5; its members are 0, 1, 2" in refusal("node", group, "--me", 5)
     assert "cannot be read" in refusal("node", tmp_path / "none.toml")
     assert "no 'me'" in refusal("node", group)

@@ -218,3 +218,17 @@ def test_a_timer_cancelled_after_a_pause_in_which_it_was_due_does_not_run_out():
     pause = faults.Pause(member=0, begin=0.5, end=2.0)
     outcome = simulate(TwoTimers, Run(protocol="two_timers", members=2, messages=100, faults=(pause,)), Recorder())
     assert [member.process.ran for member in outcome.simulation.members] == [["first"], ["first"]]
+
+
+@pytest.mark.parametrize("workload", [workloads.Hot(member=9), workloads.Script(lines=((0.1, 9, None, None),))])
+def test_a_workload_names_members_of_the_group(workload):
+    with pytest.raises(ValueError, match="the workload names member 9"):
+        run(workload=workload)
+
+
+def test_a_stall_waits_for_a_planned_fault_near_but_not_for_one_far_ahead():
+    lossy = faults.Loss(rate=0.5)
+    near = run(faults=(lossy, faults.Crash(member=1, at=30)), settle=5)
+    far = run(faults=(lossy, faults.Crash(member=1, at=3000)), settle=5)
+    assert near.duration > 30
+    assert far.duration < 60

@@ -65,8 +65,8 @@ def link_faults(loss: float, duplicate: float, reorder: float) -> list[faults.An
     given = (("--loss", loss, faults.Loss), ("--duplicate", duplicate, faults.Duplication))
     out: list[faults.AnyFault] = []
     for option, rate, kind in (*given, ("--reorder", reorder, faults.Reordering)):
-        if not 0 <= rate <= 1:
-            raise ValueError(f"{option} is a probability, from 0 to 1, not {rate:g}")
+        if not 0 <= rate < 1:
+            raise ValueError(f"{option} is a probability, from 0 to below 1, not {rate:g}")
         if rate:
             out.append(kind(rate=rate))
     return out

@@ -66,7 +66,7 @@ def simulate(
         float | None, typer.Option(metavar="RATE", help="Payload frames a receiver takes per second.")
     ] = None,
     buffer: Annotated[int, typer.Option(help="Payload frames a receiver holds until they are taken.")] = 64,
-    settle: Annotated[float, typer.Option(help="Seconds without a delivery after which a run is given up.")] = 5.0,
+    settle: Annotated[float, typer.Option(help="Give up after so many seconds without a delivery.")] = 5.0,
     seed: Annotated[int, typer.Option(help="The same seed is the same run.")] = 0,
     setting: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="A protocol's parameter.")] = [],  # noqa: B006
     trace: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the trace there.")] = None,

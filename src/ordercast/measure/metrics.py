@@ -191,10 +191,12 @@ def _buffer(messages: _Messages, trace: Trace, stable_at: Floats, payload: npt.N
     return float(np.maximum(time_held, 0).sum() / (end - begin) / messages.members)
 
 
-def _again(messages: _Messages, sends: npt.NDArray[Any]) -> float:
+def _again(messages: _Messages, sends: npt.NDArray[Any]) -> float | None:
     measured = np.zeros(messages.count, dtype=bool)
     measured[messages.measured] = True
     sends = sends[sends["origin"] >= 0]
+    if not len(sends):
+        return None  # a live frame holds many messages, and its row names none
     sends = sends[messages.base[sends["origin"]] + sends["n"] < messages.base[sends["origin"] + 1]]
     numbers = messages.number(sends)
     numbers = numbers[measured[numbers]]

@@ -54,7 +54,10 @@ def node(
 def _given(config: Path | None, me: int | None, member: Sequence[str], more: Mapping[str, Any]) -> dict[str, Any]:
     given = read_settings(config) if config is not None else {}
     try:
-        listed = members_of(dict(_pair(each, "0=127.0.0.1:7000") for each in member))
+        pairs = [_pair(each, "0=127.0.0.1:7000") for each in member]
+        listed = members_of(dict(pairs))
+        if len(listed) < len(pairs):
+            raise ValueError("--member names a member twice")
         if isinstance(more.get("multicast"), str):
             more = {**more, "multicast": address_of(more["multicast"])}
     except ValueError as error:

@@ -29,6 +29,7 @@ class Recording:
         self.me = self.index[me]
         self.common_clock = common_clock
         self.about: Mapping[str, Any] = {}
+        self.payload_kinds: list[str] = []  # the messages that carry a payload, for the metrics
         self.parts = 0
         self.delivered = 0
         self.lost = False
@@ -121,7 +122,9 @@ class Recording:
             common_clock=self.common_clock,
             **self.about,
         )
-        return Trace(msgspec.structs.replace(info, facts={"recorded_by": self.me}), rows)
+        return Trace(
+            msgspec.structs.replace(info, facts={"recorded_by": self.me, "payload_kinds": self.payload_kinds}), rows
+        )
 
     def _write(self, trace: Trace, part: int) -> None:
         write_trace(trace, self.directory, part, member=self.me)

@@ -51,6 +51,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         if self.me not in self.members:
             named = ", ".join(str(member) for member in sorted(self.members)) or "nobody"
             raise UnknownMember(f"the group does not name member {self.me}; its members are {named}")
+        if len(set(self.members.values())) < len(self.members):
+            raise GroupError("two members have the same address")
         if any(not 0 <= member < 1 << 31 for member in self.members):
             raise GroupError("a member's number is from 0 to 2147483647")
         if not 0.0 <= self.drop < 1.0:

@@ -60,6 +60,8 @@ class UdpPort:
         self.others = tuple(member for member in self.members if member != me)
         self.addresses, self.above, self.settings = dict(addresses), above, settings
         self.frame_bytes, self.drop, self.recording = frame_bytes - HEADER_BYTES, drop, recording
+        if recording is not None:
+            recording.payload_kinds = [kind.__name__ for kind in process.handlers if kind.carries == "payload"]
         self.frames = Frames(process, me, self.members, incarnation)
         self.session: int | None = None  # until the members have met, frames with messages are not for this member
         self.rejected: Counter[str] = Counter()

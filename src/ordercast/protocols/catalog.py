@@ -18,20 +18,20 @@ from ordercast.protocols.tree import Tree
 from ordercast.protocols.two_phase import TwoPhase
 
 _PROTOCOLS: tuple[type[Process], ...] = (
-    Basic,
     DTP,
     CM,
     Pinwheel,
     Totem,
     Counter,
+    TwoPhase,
+    Optimistic,
     TO,
     TOMerged,
     PO,
     Trans,
     Total,
     Tree,
-    Optimistic,
-    TwoPhase,
+    Basic,
 )
 
 CATALOG: Mapping[str, type[Process]] = {kind.name: kind for kind in _PROTOCOLS}

@@ -10,6 +10,8 @@ from ordercast.sim.faults import AnyFault
 from ordercast.sim.networks import AnyNetwork, Bus
 from ordercast.sim.workloads import AnyWorkload, Poisson
 
+MOST_MEMBERS = 1000  # memory grows with the square
+
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Times in seconds, sizes in bytes.  Members count from 0, times from the start of the run."""
@@ -40,6 +42,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             raise ValueError(f"settle must be above 0 seconds and finite, not {self.settle}")
         if self.consume is not None and not 0 < self.consume < inf:
             raise ValueError(f"consume must be above 0 frames per second and finite, not {self.consume}")
+        if self.members > MOST_MEMBERS:
+            raise ValueError(f"members must be at most {MOST_MEMBERS}, not {self.members}")
+        for member in self.workload.names():
+            if not 0 <= member < self.members:
+                raise ValueError(f"the workload names member {member}: members are 0 to {self.members - 1}")
         for fault in self.faults:
             for member in fault.names():
                 if not 0 <= member < self.members:

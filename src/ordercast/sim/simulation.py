@@ -2,7 +2,7 @@
 
 A run has three phases.  While its measured broadcasts are being asked for, and until they are stable, load goes on;
 then it stops; and when all that survivors broadcast is delivered at all survivors, or when nothing has moved for
-`settle` seconds and no planned fault lies ahead, the run is over.
+`settle` seconds and no planned fault lies within ten times as long ahead, the run is over.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +24,8 @@ from ordercast.sim.streams import stream
 from ordercast.sim.workloads import Saturated
 from ordercast.trace import Member as MemberInfo
 from ordercast.trace import Recorder, Trace
+
+PATIENCE = 10  # settle times that a run without progress waits for a planned fault ahead
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -288,7 +290,9 @@ class Simulation:
     def look(self, *_: Any) -> None:
         """Is anything still moving?"""
         settle = self.run.settle
-        since = max(self.last_progress, self.agenda.last_change if self.agenda.last_change <= self.now else inf)
+        change = self.agenda.last_change
+        ahead = self.now < change <= self.now + PATIENCE * settle
+        since = inf if ahead else max(self.last_progress, change if change <= self.now else 0.0)
         if self.now - since >= settle and (self.pending or self.phase != LOAD or self.saturated):
             self.stalled = bool(self.pending) or not self.left_out  # who was left out of a view may lack what it missed
             self.phase = OVER

@@ -5,7 +5,7 @@ A workload is a value with one method, `asks(member, members, random)`: one memb
 it and some other member have delivered one of its broadcasts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import inf
 from random import Random
@@ -15,6 +15,8 @@ import msgspec
 
 from ordercast.sim.streams import exponential
 
+SHORTEST, LONGEST = 1e-6, 1e6  # seconds between one member's broadcasts: beyond these a run would never end
+
 Ask: TypeAlias = tuple[float, int | None, tuple[int, ...] | None]
 
 
@@ -23,6 +25,10 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, tag=str.lower, tag_fie
 
     def asks(self, member: int, members: int, random: Random) -> Iterator[Ask]:
         raise NotImplementedError  # abstract
+
+    def names(self) -> Sequence[int]:
+        """The members that it names."""
+        return ()
 
 
 class Poisson(Workload, frozen=True, kw_only=True):
@@ -37,6 +43,9 @@ class Poisson(Workload, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         _positive(interval=self.interval)
+
+    def names(self) -> Sequence[int]:
+        return self.senders or ()
 
     def asks(self, member: int, members: int, random: Random) -> Iterator[Ask]:
         if self.senders is None or member in self.senders:
@@ -69,6 +78,9 @@ class Hot(Workload, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         _positive(interval=self.interval, times=self.times)
 
+    def names(self) -> Sequence[int]:
+        return (self.member,)
+
     def asks(self, member: int, members: int, random: Random) -> Iterator[Ask]:
         slow = self.interval * (members - 1 + self.times) / members
         return _poisson(slow / self.times if member == self.member else slow, random)
@@ -82,6 +94,9 @@ class Saturated(Workload, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         _positive(window=self.window)
+
+    def names(self) -> Sequence[int]:
+        return self.senders or ()
 
     def asks(self, member: int, members: int, random: Random) -> Iterator[Ask]:
         if self.senders is None or member in self.senders:
@@ -97,6 +112,9 @@ class Script(Workload, frozen=True, kw_only=True):
     def asks(self, member: int, members: int, random: Random) -> Iterator[Ask]:
         mine = [(time, size, to) for time, who, size, to in self.lines if who == member]
         return iter(sorted(mine, key=lambda ask: ask[0]))
+
+    def names(self) -> Sequence[int]:
+        return [member for _, who, _, to in self.lines for member in (who, *(to or ()))]
 
 
 AnyWorkload: TypeAlias = Poisson | Bursts | Hot | Saturated | Script
@@ -135,5 +153,7 @@ def _poisson(mean: float, random: Random) -> Iterator[Ask]:
 
 def _positive(**values: float) -> None:
     for name, value in values.items():
+        if name == "interval" and not SHORTEST <= value <= LONGEST:
+            raise ValueError(f"interval must be from {SHORTEST:g} to {LONGEST:g} seconds, not {value:g}")
         if not 0 < value < inf:
             raise ValueError(f"{name} must be above 0 and finite, not {value}")

@@ -6,6 +6,7 @@ import msgspec
 
 from ordercast.core import Contract
 from ordercast.spec import causality, cycles, ends, further, order
+from ordercast.spec.further import measurable
 from ordercast.spec.history import History
 from ordercast.spec.verdict import AT_THE_END, FURTHER, PROPERTIES, Verdict, strongest
 from ordercast.trace import Trace
@@ -31,7 +32,7 @@ assert tuple(_CHECKS) == PROPERTIES + FURTHER
 def check(run: History | Trace, properties: Iterable[str] | None = None) -> dict[str, Verdict]:
     """The verdict of each property: of those named, or of all that the run has something to say about."""
     history = run if isinstance(run, History) else History.from_trace(run)
-    wanted = (*PROPERTIES, *further.measurable(history)) if properties is None else tuple(properties)
+    wanted = (*PROPERTIES, *measurable(history)) if properties is None else tuple(properties)
     for name in wanted:
         if name not in _CHECKS:
             raise ValueError(f"no property is called {name!r}; there are: {', '.join(_CHECKS)}")
@@ -54,7 +55,8 @@ class Judgement(msgspec.Struct, frozen=True):
 def judge(run: History | Trace, contract: Contract) -> Judgement:
     """Check a run and set the verdicts beside what its protocol promises under the faults that the run met."""
     history = run if isinstance(run, History) else History.from_trace(run)
-    verdicts = check(history)
+    asked = [name for name in contract.promises() if name in FURTHER]  # not measured is an answer, too
+    verdicts = check(history, dict.fromkeys((*PROPERTIES, *measurable(history), *asked)))
     met = history.info.faults_met
     promised = tuple(name for name in contract.promises() if name in verdicts)
     if any(fault not in contract.safe_under for fault in met):

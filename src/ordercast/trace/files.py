@@ -72,9 +72,7 @@ def read_trace(path: Path | str, columns: tuple[str, ...] | None = None) -> Trac
     """Read one file.  With `columns`, only those are read; the other fields of the rows are absent."""
     info = read_info(path)
     names = columns or ROW.names or ()
-    lacking = [name for name in names if name not in pq.read_schema(path).names]
-    if lacking:
-        raise TraceUnreadable(f"{path}: the trace lacks the column(s) {', '.join(lacking)}")
+    _check_schema(path)
     try:
         table = pq.read_table(path, columns=list(names))
     except (OSError, pa.ArrowInvalid) as error:
@@ -83,6 +81,18 @@ def read_trace(path: Path | str, columns: tuple[str, ...] | None = None) -> Trac
     for name in names:
         rows[name] = table.column(name).to_numpy()
     return Trace(info, rows)
+
+
+def _check_schema(path: Path | str) -> None:
+    """Every column is there, with its type; also those that nobody is about to read."""
+    found = pq.read_schema(path)
+    lacking = [field.name for field in _SCHEMA if field.name not in found.names]
+    if lacking:
+        raise TraceUnreadable(f"{path}: the trace lacks the column(s) {', '.join(lacking)}")
+    for field in _SCHEMA:
+        kind = found.field(field.name).type
+        if kind != field.type:
+            raise TraceUnreadable(f"{path}: the trace's column {field.name} is of type {kind}, not {field.type}")
 
 
 def read_run(parts: list[Path], columns: tuple[str, ...] | None = None) -> Trace:

@@ -22,6 +22,7 @@ import numpy as np
 from ordercast.pipeline.session import session, stop
 from ordercast.pipeline.simulating import named, seconds
 from ordercast.pipeline.sweep import _simulate, sweep
+from ordercast.pipeline.tasks import Piece, each
 from ordercast.pipeline.verify import verify
 from ordercast.protocols.catalog import protocol
 from ordercast.sim import Run, workloads
@@ -182,7 +183,7 @@ def main():
         if "sweep" in wanted or "verify" in wanted:
             spark = session(f"local[{CORES},4]")
             if "sweep" in wanted:
-                spark.range(0, CORES, 1, CORES).mapInArrow(lambda batches: batches, "id long").collect()
+                each(spark, [Piece(str(k), 1.0, k) for k in range(CORES)], lambda k: {"k": k})  # the workers are up
                 results.append(bench_sweep(spark, scratch, given.scale))
             if "verify" in wanted:
                 results.append(bench_verify(spark, scratch, given.scale))

@@ -5,8 +5,9 @@ import signal
 import pytest
 from tests.net.test_crowd import _members_import_the_tests, crowd, deliveries, gone, merged, run
 
+from ordercast.net.processes import free_addresses, running
 from ordercast.spec import check
-from ordercast.trace.columns import VIEW
+from ordercast.trace.columns import DELIVER, VIEW
 
 assert _members_import_the_tests  # a fixture, used by its name
 
@@ -74,3 +75,39 @@ def test_a_member_that_was_stopped_too_long_is_deleted_and_comes_back(tmp_path):
     told = views(trace)
     assert told["0"][:3] == [[0, 1, 2, 3], [0, 1, 3], [0, 1, 2, 3]]
     assert told["2"][:2] == [[0, 1, 2, 3], [0, 1, 2, 3]]
+
+
+def test_a_killed_member_starts_again_and_joins_under_another_number(tmp_path):
+    """A restarted process has no memory: it is a newcomer, with a number of its own, to a group that goes on."""
+    common = {
+        "members": free_addresses(4),
+        "size_bytes": 300,
+        "pace": 0.002,
+        "group": {"protocol": "counter", "trace": str(tmp_path), "founders": [0, 1, 2], "frame_bytes": 1400},
+    }
+
+    async def scenario():
+        async with running("tests.net.crowd", [{"me": me, **common} for me in range(3)]) as processes:
+            for process in processes:
+                await deliveries(process, 100)
+            while not list(tmp_path.glob("*.member-1.*")):  # its first part is on the disk
+                await deliveries(processes[0], 10)
+            processes[1].signal(signal.SIGKILL)
+            async with running("tests.net.crowd", [{"me": 3, **common}]) as [again]:
+                for process in (processes[0], processes[2], again):
+                    await deliveries(process, 1000)
+                for process in (processes[0], processes[2], again):
+                    process.say({"leave_within": 0.5})
+                for process in (processes[0], processes[2], again):
+                    await process.hear_until("left")
+
+    run(scenario())
+    trace = merged(tmp_path)
+    found = verdicts(trace)
+    assert "violated" not in found.values(), found
+    told = views(trace)
+    assert [1 in view for view in told["0"][:2]] == [True, False]
+    assert [0, 2, 3] in told["0"]
+    assert told["3"][0] == [0, 2, 3]
+    delivered = trace.rows[(trace.rows["kind"] == DELIVER) & (trace.rows["member"] == 3)]
+    assert {0, 2, 3} <= set(delivered["origin"].tolist())

@@ -88,3 +88,18 @@ def test_bytes_that_are_no_notice_are_nothing():
     for body in (b"", b"\x00", b"\xff" * 40, b"\x93\x90\xc2\x00"):
         assert not member.hear(1, 101, body)
     assert member.missing == [1, 2]
+
+
+def test_a_newcomer_learns_the_session_from_a_founder_that_knows_it():
+    members = {me: Presence(me, MEMBERS, 100 + me, settings=7) for me in MEMBERS}
+    newcomer = Presence(5, MEMBERS, 999, settings=7)
+    assert not members[0].hear(5, 999, newcomer.notice()), "nobody knows it yet"
+    assert not newcomer.hear(0, 100, members[0].notice())
+    assert newcomer.session is None
+    meet(members)
+    assert members[1].hear(5, 999, newcomer.notice())
+    assert not newcomer.hear(1, 101, members[1].notice())
+    assert newcomer.session == members[1].session
+    assert newcomer.all_met
+    newcomer.want_to_go(dict.fromkeys(MEMBERS, 0))
+    assert not newcomer.settle(dict.fromkeys(MEMBERS, 0)), "that is between the founders"

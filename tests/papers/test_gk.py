@@ -52,6 +52,7 @@ def test_every_claim_holds(measured, name):
         ("scale", "tree", {"critical": 7}, {"scale"}),
         ("sdf", None, {"sdf": 10**9}, {"sdf-good"}),
         ("sdf", None, {"closest": False}, {"sdf-coordinator"}),
+        ("sdf", None, {"dynamic": 10**9}, {"sdf-dynamic"}),
     ],
 )
 def test_a_number_that_is_otherwise_breaks_its_claim(measured, name, protocol, change, broken):

@@ -12,9 +12,9 @@ AT_ONCE = {"gather": 0.0}
 @pytest.mark.parametrize(
     ("kind", "members", "budget", "worlds"),
     [
-        (Tree, 2, Budget(broadcasts=2, losses=1, timeouts=2), 6962),
-        (Tree, 3, Budget(broadcasts=1, losses=1, timeouts=2), 14096),
-        (Tree, 3, Budget(broadcasts=1, timeouts=1, crashes=1), 2683),
+        (Tree, 2, Budget(broadcasts=2, losses=1, timeouts=2), 7186),
+        (Tree, 3, Budget(broadcasts=1, losses=1, timeouts=2), 18927),
+        (Tree, 3, Budget(broadcasts=1, timeouts=1, crashes=1), 2878),
         (Basic, 2, Budget(broadcasts=2, losses=1, timeouts=2), 354),
         (Basic, 3, Budget(broadcasts=2, losses=1, timeouts=1), 7924),
     ],

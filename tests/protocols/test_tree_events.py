@@ -57,7 +57,10 @@ class TestTheSource:
         source.port.take()
         source.receive(2, Probe(0))
         source.receive(2, Desc(0, ((2, EMPTY), (3, EMPTY))))
-        assert source.port.take() == [("send", 2, Coordinator(0, 0)), ("multicast", Data(0, 0, 0, b"x"), (2, 3))]
+        assert source.port.take() == [
+            ("send", 2, Coordinator(0, 0)),
+            ("multicast", Data(0, 0, 0, b"x", again=True), (2, 3)),
+        ]
         assert (stream(source).coord, stream(source).desc) == (None, {})
 
     def test_reports_raise_the_floor_and_the_history_shrinks(self):
@@ -218,7 +221,7 @@ class TestEvent4:
         process = host(1)
         give(process, 0)
         process.receive(3, Desc(0, ((3, EMPTY), (2, EMPTY))))
-        assert process.port.take() == [("multicast", Data(0, 0, 0, b"0"), (3, 2))]
+        assert process.port.take() == [("multicast", Data(0, 0, 0, b"0", again=True), (3, 2))]
         assert (stream(process).coord, stream(process).desc) == (None, {})
 
     def test_who_cannot_coordinates_probes_and_asks_for_what_others_have(self):
@@ -226,7 +229,7 @@ class TestEvent4:
         give(process, 0)
         process.receive(3, Desc(0, ((3, runs([1])), (2, EMPTY))))
         fill, ask, probe = process.port.take("send", "multicast")
-        assert fill == ("multicast", Data(0, 0, 0, b"0"), (3, 2))
+        assert fill == ("multicast", Data(0, 0, 0, b"0", again=True), (3, 2))
         assert ask == ("send", 3, Ask(0, ((1, runs([0])), (2, runs([0])))))
         assert probe == ("send", 0, Probe(0))
         assert stream(process).coord == 1
@@ -239,7 +242,7 @@ class TestEvent4:
         process.port.take()
         process.receive(3, Desc(0, ((3, EMPTY),)))
         assert process.port.take() == [
-            ("multicast", Data(0, 0, 0, b"0"), (3,)),
+            ("multicast", Data(0, 0, 0, b"0", again=True), (3,)),
             ("send", 1, Desc(0, ((3, runs([0])),))),
         ]
 
@@ -248,8 +251,8 @@ class TestEvent4:
         give(process, 0, 1)
         process.receive(1, Ask(0, ((1, EMPTY), (2, runs([0])))))
         assert process.port.take() == [
-            ("multicast", Data(0, 0, 0, b"0"), (1,)),
-            ("multicast", Data(0, 1, 0, b"1"), (1, 2)),
+            ("multicast", Data(0, 0, 0, b"0", again=True), (1,)),
+            ("multicast", Data(0, 1, 0, b"1", again=True), (1, 2)),
         ]
         assert stream(process).coord is None
 
@@ -260,7 +263,7 @@ class TestEvent4:
         process.receive(3, Desc(0, ((3, EMPTY),)))
         assert process.port.take() == [("set_timer", ("gather", 0), 0.02)]
         process.expire(("gather", 0))
-        assert process.port.take("multicast") == [("multicast", Data(0, 0, 0, b"0"), (2, 3))]
+        assert process.port.take("multicast") == [("multicast", Data(0, 0, 0, b"0", again=True), (2, 3))]
 
     def test_what_nobody_keeps_is_told_instead_of_sent(self):
         process = host(1)
@@ -268,7 +271,10 @@ class TestEvent4:
         process.receive(0, Null(0, 3, 2))  # every host had 0 and 1: one of them lost its memory
         process.port.take()
         process.receive(3, Desc(0, ((3, EMPTY),)))
-        assert process.port.take() == [("multicast", Null(0, 3, 2), (3,)), ("multicast", Data(0, 2, 2, b"2"), (3,))]
+        assert process.port.take() == [
+            ("multicast", Null(0, 3, 2), (3,)),
+            ("multicast", Data(0, 2, 2, b"2", again=True), (3,)),
+        ]
 
 
 class TestEvents5And6:
@@ -319,7 +325,7 @@ class TestEvents5And6:
 
     def test_while_something_is_being_filled_nobody_complains(self):
         process = self.member(0, 2)
-        process.receive(1, Data(0, 1, 0, b"1"))
+        process.receive(1, Data(0, 1, 0, b"1", again=True))
         process.receive(1, IAmCoordinator(0, runs([0, 1, 2, 3]), 0, False))
         assert process.port.take("send") == []
         process.receive(1, IAmCoordinator(0, runs([0, 1, 2, 3]), 0, False))
@@ -357,7 +363,7 @@ class TestReturnToNil:
         process = host(3)
         process.expire(("silence", 0))
         process.receive(1, Coordinator(0, 1))
-        process.receive(1, Data(0, 0, 0, b"0"))
+        process.receive(1, Data(0, 0, 0, b"0", again=True))
         assert stream(process).coord == 1
         process.receive(0, Null(0, 1, 0))
         assert stream(process).coord is None

@@ -12,7 +12,7 @@ from ordercast.parts.history import History
 from ordercast.parts.topology import Link, Topology
 from ordercast.parts.tree_words import Data, IAmCoordinator, Null, Probe, Status
 from ordercast.protocols.tree import Tree
-from ordercast.sim import faults
+from ordercast.sim import Run, Simulation, faults, networks, workloads
 from ordercast.sim.topologies import TwoSites
 from tests.protocols.switched_runs import alive, drive, make, wrong_at_the_end, wrong_in_a_stable_partition
 
@@ -113,7 +113,7 @@ def what_one_sends_is_lost_for_all(kind):
     simulation = drive(make(topology, every(0.05, 100), down("slow", 0.5, 40), kind=kind), 19.9)
     leader = simulation.by_pid[3].process
     for n in range(100):
-        leader.receive(1, Data(0, n, 0, b"0.%d" % n))
+        leader.receive(1, Data(0, n, 0, b"0.%d" % n, again=True))
     drive(simulation, 39.9)
     sent = simulation.channel.ways["to-h3", "there"].payload
     return wrong_in_a_stable_partition(simulation) + above(300, sent, "messages sent by 3")
@@ -189,6 +189,24 @@ def a_source_comes_back_without_memory(kind):
     return wrong + ([f"{asked} asked for, {given} delivered"] if given != {sum(asked)} else [])
 
 
+def a_search_fails_while_new_messages_overtake_one_another(kind):
+    """The first DESCs are lost.  What was lost before has come long before the load ends, twenty seconds later."""
+    run = Run(
+        protocol="tree",
+        members=4,
+        messages=1000,
+        network=networks.Delay(low=0.001, high=0.1),
+        workload=workloads.Script(lines=tuple((0.02 * k, 0, None, None) for k in range(1000))),
+        faults=(faults.Loss(rate=0.3, on=("Data",), end=2.0), faults.Loss(rate=1.0, on=("Desc",), end=3.0)),
+        parameters={"sources": (0,)},
+    )
+    simulation = Simulation(kind, run)
+    simulation.begin()
+    drive(simulation, 15)
+    whole = {pid: runs.prefix(process.streams[0].history.received) for pid, process in alive(simulation).items()}
+    return [f"of 750, host {pid} has the first {below}" for pid, below in whole.items() if below < 400]
+
+
 # ---------------------------------------------------------------- the mutants
 
 
@@ -240,6 +258,16 @@ class OnlyAnnouncementsShowLife(Tree):
         self.await_coordinator = lambda stream: None
         super().on_data(src, message)
         del self.await_coordinator
+
+    handlers = {**Tree.handlers, Data: on_data}
+
+
+class GuessesRedelivery(Tree):
+    """What is older than the newest must have been redelivered."""
+
+    def on_data(self, src, message):
+        again = message.n < self.stream(message).history.end
+        super().on_data(src, structs.replace(message, again=again))
 
     handlers = {**Tree.handlers, Data: on_data}
 
@@ -359,6 +387,7 @@ CAUGHT = {  # by the number of the decision that the mutant takes back
     (3, CoordinatorWithoutProbing): two_groups_meet_without_the_source,
     (4, ElectionInsideATree): all_would_ask_the_source,
     (4, OnlyAnnouncementsShowLife): who_fills_sends_slowly,
+    (4, GuessesRedelivery): a_search_fails_while_new_messages_overtake_one_another,
     (5, NoActing): much_is_missed_and_frames_are_lost,
     (6, NoRefill): much_is_missed_behind_a_slow_link,
     (6, RefillsTheDelegated): much_is_missed_behind_a_slow_link,

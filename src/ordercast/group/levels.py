@@ -2,6 +2,8 @@
 
 from collections import deque
 
+import msgspec
+
 from ordercast.core import LEVELS, Pid, Process, Reached
 from ordercast.core.contract import Level
 from ordercast.group.layer import Layer, around
@@ -37,7 +39,7 @@ class Safe(Layer):
 
     def _release(self) -> None:
         held, stable = self.held, self.stable
-        while held and held[0][1] < stable[held[0][0]]:
+        while held and held[0][1] < stable.get(held[0][0], 0):
             self.port.deliver(*held.popleft())
 
 
@@ -51,4 +53,17 @@ def at_level(process: type[Process], level: Level | None) -> type[Process]:
         raise ValueError(f"{process.name} does not give the level {level!r}; it gives: {there}")
     if level == "safe" and "stable" in process.contract.reports:
         return around(Safe, process)
+    if level == "fifo" and process.contract.order == "none":
+        return _in_order(process)
     return process
+
+
+def _in_order(process: type[Process]) -> type[Process]:
+    """A protocol that delivers as things come, unless its parameter `fifo` says otherwise: with that set."""
+    base = process.Parameters
+    assert any(field.name == "fifo" for field in msgspec.structs.fields(base)), f"{process.name} cannot keep an order"
+    parameters = msgspec.defstruct(
+        base.__name__, [("fifo", bool, True)], bases=(base,), frozen=True, kw_only=True, forbid_unknown_fields=True
+    )
+    contract = msgspec.structs.replace(process.contract, order="fifo")
+    return type(f"{process.__name__}InOrder", (process,), {"Parameters": parameters, "contract": contract})

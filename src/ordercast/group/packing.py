@@ -62,7 +62,7 @@ class Packing(Layer):
         # Reports: by origin, where each delivered pack ends, as long as some level has not reached it.
         self.reports = self.inner_class.contract.reports
         self.ends: dict[Pid, dict[int, int]] = {member: {} for member in members}
-        self.below = {(level, member): [0, 0] for level in self.reports for member in members}  # inside, outside
+        self.below: dict[tuple[Reached, Pid], list[int]] = {}  # inside, outside
         super().__init__(me, members, port, parameters)
 
     # ------------------------------------------------------------------ sender
@@ -150,9 +150,9 @@ class Packing(Layer):
         else:
             end = self._join(origin, pack)
         if self.reports:
-            self.ends[origin][n] = end
+            self.ends.setdefault(origin, {})[n] = end
             for level in self.reports:
-                if n < self.below[level, origin][0]:  # the report came before the delivery
+                if n < self.below.setdefault((level, origin), [0, 0])[0]:  # the report came before the delivery
                     self.reached(level, origin, 0)
 
     def _join(self, origin: Pid, piece: Piece) -> int:
@@ -164,14 +164,14 @@ class Packing(Layer):
         return piece.n + (piece.index == piece.count - 1)
 
     def reached(self, level: Reached, origin: Pid, below: int) -> None:
-        known = self.below[level, origin]
+        known = self.below.setdefault((level, origin), [0, 0])
         known[0] = max(known[0], below)
-        ends = self.ends[origin]
+        ends = self.ends.get(origin, {})
         outside = max((end for n, end in ends.items() if n < known[0]), default=0)
         if outside > known[1]:
             known[1] = outside
             self.port.reach(level, origin, outside)
-        everywhere = min(self.below[each, origin][0] for each in self.reports)
+        everywhere = min(self.below.get((each, origin), (0, 0))[0] for each in self.reports)
         for n in [n for n in ends if n < everywhere]:
             del ends[n]
 

@@ -57,7 +57,8 @@ class Group:
         local = all(is_loopback(address) for address in addresses.values())
         frame_bytes = settings.frame_bytes or default_frame_bytes(addresses)
         number = settings.number(kind)
-        self._presence = Presence(self.me, self.members, time.time_ns(), number)
+        founders = self.members if settings.founders is None else tuple(sorted(settings.founders))
+        self._presence = Presence(self.me, founders, time.time_ns(), number)
         self._recording: Recording | None = None
         if settings.trace is not None:
             try:
@@ -85,7 +86,8 @@ class Group:
             self.me,
             addresses,
             above,
-            incarnation=self._presence.seen[self.me],
+            founders=founders,
+            incarnation=self._presence.incarnation,
             settings=number,
             parameters=parameters,
             multicast=settings.multicast,
@@ -102,7 +104,9 @@ class Group:
     async def join(
         cls, me: Pid, members: Mapping[Pid, Address], protocol: str | type[Process] = "dtp", **settings: Any
     ) -> Self:
-        """Join a fixed group, and wait until all members are there.  For the settings see `Settings`.
+        """Join a group, and wait until all members are there; as a newcomer, until one is that knows the group.
+
+        For the settings see `Settings`.
 
         Raises a `GroupError` that says in one line what is wrong.
         """
@@ -144,7 +148,7 @@ class Group:
             self._recording.begin(max(presence.seen.values()) / 1e9)
             self._recording.event(JOIN)
             self._flusher = self._loop.call_later(FLUSH_EVERY, self._flush)
-        port.begin(presence.session)
+        port.begin(presence.session, presence.newcomer)
 
     def _who_is_missing(self) -> str:
         foreign = sorted(self._presence.foreign)

@@ -9,6 +9,9 @@ Parting: a member that wants to go says how many messages it broadcast to each m
 number, and has delivered that many of each, is settled, and stays until all are: so nobody goes while another may need
 it.  Nobody is obliged to wait: the group sets a bound (see `Group.leave`).
 
+A newcomer, to a group whose protocol knows joining, is none of the founders: it learns the session from one that knows
+it, and the protocol does the rest.
+
 A pure state machine; its clock and its datagrams are the group's.
 """
 
@@ -39,8 +42,9 @@ class Presence:
     """Who is there, as one member knows it."""
 
     def __init__(self, me: Pid, members: Sequence[Pid], incarnation: int, settings: int) -> None:
-        self.me, self.members, self.settings = me, tuple(members), settings
-        self.seen: dict[Pid, int] = {me: incarnation}
+        self.me, self.members, self.settings, self.incarnation = me, tuple(members), settings, incarnation
+        self.newcomer = me not in self.members
+        self.seen: dict[Pid, int] = {} if self.newcomer else {me: incarnation}
         self.session: int | None = None
         self.met: set[Pid] = set()  # who knows the session
         self.foreign: set[Pid] = set()  # heard with other settings
@@ -79,6 +83,11 @@ class Presence:
         if len(notice.seen) != len(self.members):
             return False
         self.foreign.discard(src)
+        if src not in self.members:
+            return self.session is not None
+        if self.newcomer:
+            self._learn(src, incarnation, notice)
+            return False
         mine = notice.seen[self.members.index(self.me)]
         if self.session is None:
             if notice.met and mine not in (0, self.seen[self.me]):
@@ -108,6 +117,8 @@ class Presence:
 
     def settle(self, delivered: Mapping[Pid, int]) -> bool:
         """How many messages of each member were delivered here.  Is this member settled by that?"""
+        if self.newcomer:
+            return False
         place = self.members.index(self.me)
         due = {member: totals[place] for member, totals in self.totals.items()}
         if len(due) < len(self.members) or any(delivered[member] < due[member] for member in due):
@@ -115,6 +126,15 @@ class Presence:
         news = self.me not in self.settled
         self.settled.add(self.me)
         return news
+
+    def _learn(self, src: Pid, incarnation: int, notice: Notice) -> None:
+        """What a founder says to a newcomer."""
+        if self.session is None and notice.met and all(notice.seen):
+            self.seen = dict(zip(self.members, notice.seen, strict=True))
+            self._meet()
+            self.met = set(self.members)
+        if incarnation == self.seen.get(src):
+            self._part(src, notice)
 
     def _part(self, src: Pid, notice: Notice) -> None:
         if len(notice.totals) == len(self.members):

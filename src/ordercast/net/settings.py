@@ -20,7 +20,7 @@ SMALLEST_FRAME_BYTES = 576
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A fixed group as one member joins it.
+    """A group as one member joins it.  It is fixed, unless the protocol knows joining and `founders` are named.
 
     All members must agree on `name`, the members' numbers, `protocol`, `level` and `parameters`.
     """
@@ -33,6 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     name: str = "ordercast"  # groups of another name share no messages
     multicast: Address | None = None  # an IP multicast group; None: one datagram to each member
     frame_bytes: int | None = None  # of a datagram; None: as large as the path allows
+    founders: tuple[Pid, ...] | None = None  # who begins: the other numbers are for newcomers, one life each; None: all
     timeout: float = 30.0  # for all members to be there
     queue_messages: int = 2_000  # broadcasts that may wait here
     inbox_messages: int = 50_000  # deliveries that may wait for the application
@@ -44,7 +45,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """A number for what all members must agree on."""
         level = self.level or "as delivered"
         parameters = msgspec.json.encode(parameters_of(kind, self.parameters)).decode()
-        return number("settings", self.name, kind.name, level, sorted(self.members), parameters)
+        begin = sorted(self.members if self.founders is None else self.founders)
+        return number("settings", self.name, kind.name, level, sorted(self.members), begin, parameters)
 
     def check(self) -> None:
         """`GroupError` for what cannot be."""
@@ -55,6 +57,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise GroupError("two members have the same address")
         if any(not 0 <= member < 1 << 31 for member in self.members):
             raise GroupError("a member's number is from 0 to 2147483647")
+        if self.founders is not None and not set(self.founders) <= set(self.members):
+            raise UnknownMember("a founder is not among the members")
+        if self.founders == ():
+            raise GroupError("a group has at least one founder")
         if not 0.0 <= self.drop < 1.0:
             raise GroupError(f"drop is a share from 0 to below 1, not {self.drop}")
         if self.frame_bytes is not None and not SMALLEST_FRAME_BYTES <= self.frame_bytes <= LARGEST_BYTES:
@@ -113,6 +119,8 @@ def protocol_named(name: str) -> type[Process]:
 
 def served_by(settings: Settings, kind: type[Process]) -> type[Process]:
     """The protocol at the level asked for; `LevelRefused` if its contract, or the network, does not give it."""
+    if settings.founders is not None and kind.joins != "as_new":
+        raise LevelRefused(f"{kind.name} takes no newcomers: leave out the founders")
     channel = kind.contract.needs.get("channel")
     if channel is not None:
         raise LevelRefused(

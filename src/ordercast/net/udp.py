@@ -48,6 +48,7 @@ class UdpPort:
         addresses: Mapping[Pid, Address],
         above: Above,
         *,
+        founders: Sequence[Pid] | None = None,
         incarnation: int,
         settings: int,
         parameters: Any = None,
@@ -80,7 +81,7 @@ class UdpPort:
         self._view = memoryview(self._buffer)
         self._loop = asyncio.get_running_loop()
         self._zero = self._loop.time()
-        self.process = process(me, self.members, self, parameters)
+        self.process = process(me, self.members if founders is None else founders, self, parameters)
         self._socket = open_unicast(self.addresses[me])
         self._sockets = [self._socket]
         self._multicast = multicast
@@ -92,10 +93,10 @@ class UdpPort:
                 raise
         self.resume()
 
-    def begin(self, session: int) -> None:
+    def begin(self, session: int, joining: bool = False) -> None:
         """The members have met: start the process."""
         self.session, self._zero = session, self._loop.time()
-        self.verb(self.process.start)
+        self.verb(self.process.start, joining)
         self._turn()
 
     def close(self) -> None:

@@ -24,6 +24,7 @@ class Data(Message, frozen=True):
     floor: int
     payload: bytes
     life: int = 0
+    again: bool = False  # somebody fills: it is not the source's first word of it
 
     def about(self) -> tuple[Pid, int]:
         return self.source, self.n

@@ -227,8 +227,9 @@ class Counter(Voter):
         past, wanted = self.ended, self.wanted()
         if past is None or any(key not in self.store for key in wanted):
             return
-        for key in wanted:
-            self.port.deliver(*key, self.store[key].msg)
+        for sender, k in wanted:
+            self.port.deliver(sender, k, self.store[sender, k].msg)
+            self.port.reach("stable", sender, k + 1)  # who told me has committed it
         mine = [entry.below for entry in self.ledger.all() if entry.sender == self.me and entry.below > entry.first]
         self.done[self.me] = self.attached = max([self.done.get(self.me, 0), *mine])  # the rest was cut off
         self.store = {key: msg for key, msg in self.store.items() if key[0] == self.me and key[1] >= self.attached}

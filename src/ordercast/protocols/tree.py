@@ -10,7 +10,7 @@ What GK leaves open is decided here; `docs/protocols/tree.md` tells the run that
  1. A null message carries the last number.  A message from the source without gaps returns a host to NIL.
  2. The source, and a host at NIL that has everything, answer, fill and forget.
  3. A host that a probe made coordinator (event 2) begins to probe when a DESC arrives that it cannot fill.
- 4. A gap or silence inside a tree starts nothing.  Redelivered messages show that the tree lives, as announcements do.
+ 4. A gap or silence inside a tree starts nothing.  Redelivered messages say that they are: they show that it lives.
  5. A coordinator that is told of a higher one hands over its DESC, and goes on acting for its hosts until that one
     announces itself to it: a healthy host fills and never will.  It takes them back if nothing is filled either.
  6. What a coordinator receives later fills its DESC again, but for descendants it has delegated.
@@ -142,10 +142,9 @@ class Tree(Process):
         if stream.own:
             return
         history = stream.history
-        again = message.n < history.end  # redelivered: it was known to exist
         due = history.take(message.n, message.payload)
         self.hand_over(stream, due + history.raise_floor(message.floor))
-        if again:
+        if message.again:
             stream.progress = True
             if stream.leads():
                 self.gather(stream)
@@ -313,7 +312,7 @@ class Tree(Process):
             self.port.multicast(Null(stream.source, history.end, history.floor, stream.life), behind)
         for start, end, to in fill(history.held(), known):
             for n in range(start, end):
-                message = Data(stream.source, n, history.floor, history.kept[n], stream.life)
+                message = Data(stream.source, n, history.floor, history.kept[n], stream.life, True)
                 self.port.multicast(message, to)
         return {**desc, **filled(history.received, known)}
 

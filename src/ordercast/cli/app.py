@@ -60,9 +60,12 @@ def main() -> None:
     except (ValueError, OSError) as error:
         print(f"ordercast: {say(error)}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("ordercast: interrupted", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as left:
+        if isinstance(
+            getattr(left.__context__, "__cause__", None), KeyboardInterrupt
+        ):  # typer's word for it: Exit(130)
+            print("ordercast: interrupted", file=sys.stderr)
+        raise
 
 
 def say(error: Exception) -> str:

@@ -7,12 +7,15 @@ workers of a session that is not local: as a zip of the very source that runs he
 import atexit
 import contextlib
 import hashlib
+import logging
 import os
 import re
 import shutil
+import signal
 import socket
 import sys
 import tempfile
+import threading
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -69,12 +72,23 @@ def session(master: str | None = None, settings: dict[str, str] | None = None) -
     builder: Any = SparkSession.builder.master(master).appName("ordercast")
     for name, value in (_settings(here) | (settings or {})).items():
         builder = builder.config(name, value)
+    for logger in (None, "py4j.clientserver"):
+        logging.getLogger(logger).addFilter(_no_gateway_errors)
+    interrupt = signal.getsignal(signal.SIGINT)
     try:
         spark: SparkSession = builder.getOrCreate()
     except Exception as error:
         raise PipelineError(f"no Spark session on {master}: {first_line(error)}") from None
+    if threading.current_thread() is threading.main_thread():
+        # PySpark's own handler calls the JVM from within an unfinished call, which fails; `tasks` cancels the jobs.
+        signal.signal(signal.SIGINT, interrupt)
     atexit.register(spark.stop)
     return spark
+
+
+def _no_gateway_errors(record: logging.LogRecord) -> bool:
+    """PySpark's gateway logs the traceback of a call that failed or was interrupted, and raises it besides."""
+    return not str(record.msg).endswith(("while sending command.", "while shutting down connection"))
 
 
 def _settings(here: bool) -> dict[str, str]:

@@ -69,11 +69,14 @@ def sweep(
 
     before = {key for key, done in stored(out / ROWS).items() if done.row is not None and still_good(done.row)}
     work = partial(_simulate, out=out, code=code, keep_traces=keep_traces)
-    done = each(spark, pieces, work, store=out / ROWS, still_good=still_good, progress=progress, title=title)
+    done: dict[str, Done] = {}
+    try:
+        done = each(spark, pieces, work, store=out / ROWS, still_good=still_good, progress=progress, title=title)
+    finally:  # an interrupted sweep leaves the facts of what it finished
+        everything = stored(out / ROWS) | done  # the directory may hold the runs of other plans, too
+        write_facts([_fact(each, wanted) for _, each in sorted(everything.items())], out / FACTS)
     rows = {key: each.row for key, each in sorted(done.items()) if each.row is not None}
     errors = {key: each.error for key, each in sorted(done.items()) if each.error}
-    everything = stored(out / ROWS) | done  # the directory may hold the runs of other plans, too
-    write_facts([_fact(each, wanted) for _, each in sorted(everything.items())], out / FACTS)
     reused = before & wanted.keys()
     return Swept(out / FACTS, rows, errors, len(reused), sum(rows[key]["code"] != code for key in reused))
 

@@ -100,9 +100,22 @@ def _run(
     with progress(spark, title, [sum(piece.seconds for piece in task) for task in tasks]):
         try:
             answers: list[bytes] = spark.sparkContext.parallelize(loads, len(loads)).map(run).collect()
-        except Exception as error:
+        except BaseException as error:
+            if _interrupted(error):
+                with contextlib.suppress(Exception):
+                    spark.sparkContext.cancelAllJobs()
+                raise KeyboardInterrupt from None
+            if not isinstance(error, Exception):
+                raise
             raise PipelineError(f"Spark stopped: {first_line(error)}") from None
     return answers
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether a Ctrl-C is behind it: PySpark's calls on the way out may fail, and hide it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _task(load: bytes, work: Callable[[Any], Mapping[str, Any]], store: Path | None) -> bytes:

@@ -3,7 +3,6 @@
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import accumulate
@@ -12,35 +11,29 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Called with the session, a title and the weights of the tasks, in the order in which they start.
-Progress: TypeAlias = Callable[["SparkSession", str, Sequence[float]], AbstractContextManager[None]]
+# Called with the session, the group of the job, a title and the weights of the tasks, in the order of their start.
+Progress: TypeAlias = Callable[["SparkSession", str, str, Sequence[float]], AbstractContextManager[None]]
 
 _EVERY_S = 0.5
 
 
 @contextmanager
-def quiet(spark: "SparkSession", title: str, weights: Sequence[float]) -> Iterator[None]:
+def quiet(spark: "SparkSession", group: str, title: str, weights: Sequence[float]) -> Iterator[None]:
     """No progress."""
     yield
 
 
 @contextmanager
-def bar(spark: "SparkSession", title: str, weights: Sequence[float]) -> Iterator[None]:
+def bar(spark: "SparkSession", group: str, title: str, weights: Sequence[float]) -> Iterator[None]:
     """A bar on the terminal's standard error; a line every ten seconds where that is a file."""
-    context, name = spark.sparkContext, f"ordercast-{uuid.uuid4()}"
-    context.setJobGroup(name, title, interruptOnCancel=True)
     over = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(spark, name, title, weights, over), daemon=True)
+    watcher = threading.Thread(target=_watch, args=(spark, group, title, weights, over), daemon=True)
     watcher.start()
     try:
         yield
-    except BaseException:
-        context.cancelJobGroup(name)
-        raise
     finally:
         over.set()
         watcher.join()
-        context._jsc.clearJobGroup()
 
 
 def _watch(spark: "SparkSession", group: str, title: str, weights: Sequence[float], over: threading.Event) -> None:

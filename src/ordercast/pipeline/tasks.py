@@ -12,7 +12,9 @@ import os
 import pickle
 import time
 import traceback
+import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -59,7 +61,7 @@ def group(pieces: Iterable[Piece], task_s: float = TASK_S) -> list[list[Piece]]:
             filled = 0.0
         tasks[-1].append(piece)
         filled += piece.seconds
-    return sorted(tasks, key=lambda task: -sum(piece.seconds for piece in task))
+    return sorted(tasks, key=lambda task: -_seconds(task))
 
 
 def each(
@@ -81,7 +83,7 @@ def each(
     wanted = [piece for piece in pieces if piece.key not in found]
     out = {piece.key: found[piece.key] for piece in pieces if piece.key in found}
     workers = spark.sparkContext.defaultParallelism if wanted else 1
-    tasks = group(wanted, min(TASK_S, sum(piece.seconds for piece in wanted) / (_EACH * workers)))
+    tasks = group(wanted, min(TASK_S, _seconds(wanted) / (_EACH * workers)))
     if tasks:
         ship(spark)
         answers = _run(spark, tasks, partial(_task, work=work, store=store), progress, title)
@@ -96,26 +98,28 @@ def _run(
     """A partition per task, in their order.  A task is sent its own pieces only: a plan may have many thousands."""
     from pyspark import cloudpickle
 
+    context, group_name = spark.sparkContext, f"ordercast-{uuid.uuid4()}"
     loads = [cloudpickle.dumps(task) for task in tasks]
-    with progress(spark, title, [sum(piece.seconds for piece in task) for task in tasks]):
+
+    def job() -> list[bytes]:
+        context.setJobGroup(group_name, title, interruptOnCancel=True)
+        answers: list[bytes] = context.parallelize(loads, len(loads)).map(run).collect()
+        return answers
+
+    # In a thread, so that an interrupt finds this one waiting and not in the middle of a call to Java.
+    with ThreadPoolExecutor(1) as aside, progress(spark, group_name, title, [_seconds(task) for task in tasks]):
+        answer = aside.submit(job)
         try:
-            answers: list[bytes] = spark.sparkContext.parallelize(loads, len(loads)).map(run).collect()
-        except BaseException as error:
-            if _interrupted(error):
-                with contextlib.suppress(Exception):
-                    spark.sparkContext.cancelAllJobs()
-                raise KeyboardInterrupt from None
-            if not isinstance(error, Exception):
-                raise
+            return answer.result()
+        except KeyboardInterrupt:
+            context.cancelJobGroup(group_name)
+            raise
+        except Exception as error:
             raise PipelineError(f"Spark stopped: {first_line(error)}") from None
-    return answers
 
 
-def _interrupted(error: BaseException | None) -> bool:
-    """Whether a Ctrl-C is behind it: PySpark's calls on the way out may fail, and hide it."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__context__
-    return error is not None
+def _seconds(task: Iterable[Piece]) -> float:
+    return sum(piece.seconds for piece in task)
 
 
 def _task(load: bytes, work: Callable[[Any], Mapping[str, Any]], store: Path | None) -> bytes:

@@ -5,9 +5,10 @@ import os
 import pytest
 
 from ordercast.papers import Claim, Estimate, Experiment, Findings, Paper, Table
+from ordercast.report.groups import Group
 from ordercast.report.page import Cell, Page
 from ordercast.report.paper_page import paper_page
-from ordercast.report.runs import Group, count_verdicts, runs_page
+from ordercast.report.runs import count_verdicts, runs_page
 
 
 def run(name, protocol="dtp", promised=("fifo",), **verdicts):

@@ -58,7 +58,8 @@ def _pipeline(out: Path, console: Console) -> tuple[Any, Any]:
     from ordercast.pipeline.session import session
     from ordercast.pipeline.sweep import sweep
     from ordercast.pipeline.verify import verify
-    from ordercast.report.runs import Group, runs_page
+    from ordercast.report.groups import Group
+    from ordercast.report.runs import runs_page
 
     plan = parse_plan(_PLAN, "quickstart")
     console.print(f"[bold]2.[/] Spark starts, and sweeps {len(plan.runs)} simulated runs of {plan.title}")

@@ -87,7 +87,8 @@ def report(
     Example: ordercast report four
     """
     from ordercast.pipeline.metrics import summarise
-    from ordercast.report.runs import Group, runs_page
+    from ordercast.report.groups import Group
+    from ordercast.report.runs import runs_page
 
     verified = _verified(directory, require, memory, master)
     measured = _measured(directory, memory, master)

@@ -45,10 +45,12 @@ def render(figure: Figure | Drawing, form: str = "png", dpi: int = 150) -> bytes
 
 
 def _figure(plt: Any, figure: Figure) -> Any:
+    """One legend below the panels where one of them has every curve, else one below each."""
     count = len(figure.panels)
     across = 2 if count == 4 else min(count, 3)
     down = -(-count // across)
-    drawn, axes = plt.subplots(down, across, figsize=(4.2 * across + 0.6, 3.3 * down), squeeze=False)
+    size = (4.2 * across + 0.6, 3.3 * down + 0.3)
+    drawn, axes = plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
     labels = list(dict.fromkeys(curve.label for panel in figure.panels for curve in panel.curves if not curve.dashed))
     for index, place in enumerate(axes.flat):
         if index < count:
@@ -56,11 +58,28 @@ def _figure(plt: Any, figure: Figure) -> Any:
         else:
             place.set_axis_off()
     drawn.suptitle(figure.title, fontsize=10)
-    drawn.tight_layout()
+    named = [place.get_legend_handles_labels() for place in axes.flat[:count]]
+    fullest = max(named, key=lambda each: len(each[1]))
+    if all(set(each[1]) <= set(fullest[1]) for each in named):
+        if fullest[1]:
+            drawn.legend(*fullest, loc="outside lower center", **_legend(fullest[1], 95 * across))
+    else:
+        for place, each in zip(axes.flat, named, strict=False):
+            if each[1]:
+                below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)}
+                place.legend(*each, **below, **_legend(each[1], 80))
     return drawn
 
 
+def _legend(labels: Sequence[str], room: int) -> dict[str, Any]:
+    """As many columns as fit into some number of characters."""
+    wide = max(map(len, labels)) + 9  # the line and its mark, too
+    return {"fontsize": 7.5, "ncols": max(1, min(len(labels), room // wide))}
+
+
 def _panel(axes: Any, panel: Panel, labels: Sequence[str]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     for curve in panel.curves:
         if curve.x:
             axes.errorbar(curve.x, curve.y, yerr=curve.half or None, label=curve.label, **_look(curve, labels))
@@ -70,23 +89,40 @@ def _panel(axes: Any, panel: Panel, labels: Sequence[str]) -> None:
         axes.set_title(panel.title, fontsize=9)
     if panel.log_x:
         axes.set_xscale("log")
+    elif all(float(x).is_integer() for curve in panel.curves for x in curve.x):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if panel.log_y:
         axes.set_yscale("log")
+        axes.set_ylim(*_log_limits(panel.curves))
     else:
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-    if panel.curves:
-        axes.legend(fontsize=7.5)
+
+
+def _log_limits(curves: Sequence[Curve]) -> tuple[float | None, float | None]:
+    """The frame of a logarithmic axis: an interval that comes close to zero, or reaches it, does not stretch it."""
+    positive = [y for curve in curves for y in curve.y if y > 0]
+    if not positive:
+        return None, None
+    bars = [
+        y + sign * half for curve in curves for y, half in zip(curve.y, curve.half, strict=False) for sign in (-1, 1)
+    ]
+    lowest = min([min(positive), *(end for end in bars if end > min(positive) / 3)])
+    highest = max([max(positive), *(end for end in bars if end < max(positive) * 3)])
+    return lowest / 1.3, highest * 1.3
 
 
 def _look(curve: Curve, labels: Sequence[str]) -> dict[str, Any]:
+    """The first curves have the widest lines and the largest marks, all open: where curves coincide, each is seen."""
     if curve.label not in labels:  # a closed form of its own
         return {"color": "black", "linestyle": "--", "linewidth": 1.0}
     index = labels.index(curve.label)
     colour = _COLOURS[index % len(_COLOURS)]
     if curve.dashed:
         return {"color": colour, "linestyle": "--", "linewidth": 1.0}
-    look = {"color": colour, "marker": _MARKERS[index % len(_MARKERS)], "markersize": 4.5}
-    return look | {"linewidth": 1.1, "capsize": 2.0, "markerfacecolor": "white"}
+    left = (len(labels) - 1 - index) / max(1, len(labels) - 1) if len(labels) > 1 else 0.0
+    look = {"color": colour, "marker": _MARKERS[index % len(_MARKERS)], "markersize": 4.0 + 6.0 * left}
+    look |= {"markerfacecolor": "none", "linewidth": 1.0 + 2.6 * left, "zorder": 2.0 + index / len(labels)}
+    return look | {"capsize": 2.0, "elinewidth": 1.0}
 
 
 def _drawing(plt: Any, drawing: Drawing) -> Any:

@@ -22,7 +22,7 @@ p { margin: 6px 0; max-width: 80ch; } .faint { color: var(--faint); } code { fon
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; margin: 8px 0; }
 th, td { padding: 4px 9px; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; }
 th { background: var(--band); font-weight: 600; vertical-align: bottom; }
-td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
 td.good { background: var(--good-band); color: var(--good); }
 td.bad { background: var(--bad-band); color: var(--bad); font-weight: 600; }
 td.mild { background: var(--mild-band); color: var(--mild); } td.none { color: var(--faint); }

@@ -3,30 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ordercast.papers import Curve, Estimate, Figure, Panel
+from ordercast.papers import Estimate
+from ordercast.report.groups import METRICS, Group, figure, shared, simulated, varying
 from ordercast.report.page import Cell, Page
 
-_METRICS = {  # those of the figures and of the table, with their scale and their heading
-    "delivery_s": (1000, "delivery (ms)"),
-    "delivery_p99_s": (1000, "delivery, 99 % (ms)"),
-    "stability_s": (1000, "stability (ms)"),
-    "overhead_per_broadcast": (1, "overhead per broadcast"),
-    "retransmissions_per_broadcast": (1, "retransmissions per broadcast"),
-    "buffer_messages": (1, "buffer (messages)"),
-    "evenness": (1, "evenness of load"),
-}
-_PLOTTED = ("delivery_s", "stability_s", "overhead_per_broadcast", "buffer_messages")
-_AXES = {"members": "group size", "interval_s": "1/λ (s)", "size_bytes": "message size (bytes)"}
 _BROKEN = Cell("broken promise", "bad")
 _SHOWN = 200  # rows of the table of violations
-
-
-class Group(NamedTuple):
-    """Runs that differ in nothing but the seed."""
-
-    settings: Mapping[str, Any]
-    runs: int
-    metrics: Mapping[str, Estimate]
 
 
 class Count(NamedTuple):
@@ -141,14 +123,26 @@ def _metrics(page: Page, groups: Sequence[Group]) -> None:
         return
     page.section("Metrics")
     page.text("Means over the seeds, with the half-width of the 95 % confidence interval.", faint=True)
-    settings = _varying(groups)
-    shown = [name for name in _METRICS if any(name in group.metrics for group in groups)]
-    columns = (*settings, "runs", *(_METRICS[name][1] for name in shown))
+    ours = [group for group in groups if simulated(group)]
+    others = [group for group in groups if not simulated(group)]
+    for heading, same in (("Simulated runs", ours), ("Live and foreign runs", others)):
+        if same:
+            if ours and others:
+                page.heading(heading)
+            _table(page, same)
+
+
+def _table(page: Page, groups: Sequence[Group]) -> None:
+    common = shared(groups)
+    if common:
+        page.text(f"All with {common}.", faint=True)
+    settings = varying(groups)
+    shown = [name for name in METRICS if any(name in group.metrics for group in groups)]
     rows = []
     for group in groups:
-        means = [_mean(group.metrics.get(name), _METRICS[name][0]) for name in shown]
+        means = [_mean(group.metrics.get(name), METRICS[name][0]) for name in shown]
         rows.append((*(group.settings.get(name) for name in settings), group.runs, *means))
-    page.table(columns, rows)
+    page.table((*settings, "runs", *(METRICS[name][1] for name in shown)), rows)
     kinds = sorted({name for group in groups for name in group.metrics if name.startswith("control_")})
     if kinds:
         page.heading("Control messages per broadcast, by kind")
@@ -159,67 +153,16 @@ def _metrics(page: Page, groups: Sequence[Group]) -> None:
         page.table((*settings, *(name.removeprefix("control_") for name in kinds)), rows)
 
 
-def _varying(groups: Sequence[Group]) -> list[str]:
-    """The settings by which the groups differ; the protocol in any case."""
-    names = dict.fromkeys(name for group in groups for name in group.settings)
-    return [name for name in names if name == "protocol" or len({group.settings.get(name) for group in groups}) > 1]
-
-
 def _mean(found: Estimate | None, scale: float) -> Cell | None:
-    return None if found is None else Cell(str(Estimate(scale * found.mean, scale * found.half, found.seeds)), "number")
+    if found is None:
+        return None
+    scaled = Estimate(scale * found.mean, scale * found.half, found.seeds)
+    surely = found.half < 5e-5 * found.mean  # digits that nobody reads, and that push the table out of the page
+    return Cell(f"{scaled.mean:.4g}" if surely else str(scaled), "number")
 
 
 def _figures(page: Page, groups: Sequence[Group]) -> None:
-    axis = _axis(groups)
-    if axis is None:
-        return
-    others = [name for name in _varying(groups) if name not in (axis, "protocol")]
-    panels = []
-    for metric in _PLOTTED:
-        curves = _curves(groups, metric, axis, others)
-        if curves:
-            wide = _spread(curves) > 100
-            panels.append(Panel(x_label=_AXES[axis], y_label=_METRICS[metric][1], curves=curves, log_y=wide))
-    if panels:
+    drawn = figure(groups)
+    if drawn is not None:
         page.section("Figures")
-        page.figure(Figure(name="metrics", title=f"Metrics against {_AXES[axis]}", panels=panels))
-
-
-def _axis(groups: Sequence[Group]) -> str | None:
-    """What the figures' x-axis shows: the numeric setting with the most values."""
-    counts = {name: len({group.settings.get(name) for group in groups} - {None}) for name in _AXES}
-    best = max(counts, key=lambda name: counts[name])
-    return best if counts[best] > 1 else None
-
-
-def _curves(groups: Sequence[Group], metric: str, axis: str, others: Sequence[str]) -> list[Curve]:
-    by_label: dict[str, list[tuple[float, Estimate]]] = {}
-    for group in groups:
-        found = group.metrics.get(metric)
-        if found is not None and group.settings.get(axis) is not None:
-            more = [_said(name, group.settings.get(name)) for name in others]
-            label = ", ".join([str(group.settings["protocol"]), *more])
-            by_label.setdefault(label, []).append((group.settings[axis], found))
-    scale = _METRICS[metric][0]
-    curves = []
-    for label, points in by_label.items():
-        points.sort(key=lambda point: point[0])
-        certain = all(found.seeds > 1 for _, found in points)
-        curves.append(
-            Curve(
-                label=label,
-                x=[x for x, _ in points],
-                y=[scale * found.mean for _, found in points],
-                half=[scale * found.half for _, found in points] if certain else (),
-            )
-        )
-    return curves
-
-
-def _said(name: str, value: Any) -> str:
-    return str(value) if name in ("network", "parameters") else f"{name} {value}"
-
-
-def _spread(curves: Sequence[Curve]) -> float:
-    positive = [y for curve in curves for y in curve.y if y > 0]
-    return max(positive) / min(positive) if len(positive) == sum(len(curve.y) for curve in curves) else 1.0
+        page.figure(drawn)

@@ -89,7 +89,31 @@ def test_metrics_have_means_over_the_seeds(command, swept):
         assert group["metrics"]["delivery_s"]["half_95"] == pytest.approx(12.706 * abs(ones[0] - ones[1]) / 2, rel=1e-3)
     code, out, _ = command("metrics", swept / "out")
     assert code == 0
-    assert out.count("delivery_s") == 4
+    common, heading, *rows = out.splitlines()
+    assert common.startswith("All with 60 messages, 500 bytes, 1/λ 0.02 s")
+    assert heading.split()[:3] == ["protocol", "members", "runs"]
+    assert [row.split()[:3] for row in rows] == [[name, n, "2"] for name in ("cm", "dtp") for n in ("3", "4")]
+    code, out, _ = command("metrics", next((swept / "out" / "traces").glob("cm-n3-*")))
+    assert code == 0
+    assert "delivery_p90_s" in out
+    assert [f"load of member {member}" in out for member in range(4)] == [True, True, True, False]
+
+
+def test_metrics_have_the_load_of_each_member(command, swept):
+    answer = json.loads(command("metrics", swept / "out", "--json")[1])
+    for group in answer["groups"]:
+        settings = group["settings"]
+        runs = [run for run in answer["runs"] if all(run[name] == settings[name] for name in ("protocol", "members"))]
+        assert len(group["load"]) == settings["members"]
+        for member, load in enumerate(group["load"]):
+            assert load["mean"] == pytest.approx(sum(run["load"][member] for run in runs) / 2)
+        shares = sum(load["mean"] for load in group["load"])
+        assert shares == pytest.approx(group["metrics"]["overhead_per_broadcast"]["mean"])
+    rows = command("metrics", swept / "out")[1].splitlines()
+    assert rows[1].split()[-1] == "load"
+    loads = [load["mean"] for load in answer["groups"][0]["load"]]
+    assert max(loads) > min(loads)
+    assert rows[2].split()[-1] in (f"{min(loads):.2g}-{max(loads):.2g}", f"{max(loads):.2g}")
 
 
 def test_a_report_is_one_file_that_needs_nothing_else(command, swept, tmp_path):
@@ -100,6 +124,23 @@ def test_a_report_is_one_file_that_needs_nothing_else(command, swept, tmp_path):
     assert page.count("data:image/svg+xml;base64,") == 1
     for reference in ("http://", "https://", "src='", "<script", "@import", "url("):
         assert reference not in page
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_work(command, swept, tmp_path, monkeypatch):
+    def work(*arguments):
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr("ordercast.cli.verify._verified", work)
+    (tmp_path / "file").write_text("")
+    for path, why in (
+        (tmp_path / "none" / "page.html", "No such file or directory"),
+        (tmp_path / "file" / "page.html", "Not a directory"),
+        (tmp_path, "Is a directory"),
+    ):
+        code, out, error = command("report", swept / "out", "--out", path)
+        assert (code, out) == (2, "")
+        assert one_line(error) == f"ordercast: {path}: {why}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_reproduce_lists_and_judges(command, tmp_path):

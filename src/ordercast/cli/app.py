@@ -29,6 +29,7 @@ _COMMANDS = (
     "protocols",
     "sweep",
     "verify",
+    "metrics",
     "logs",
     "reproduce",
 )

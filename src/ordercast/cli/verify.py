@@ -1,4 +1,4 @@
-"""`ordercast verify`, `metrics` and `report`: what a directory of traces is worth."""
+"""`ordercast verify` and `report`: what a directory of traces is worth."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -46,32 +46,8 @@ def verify(
         print(msgspec.json.encode(answer(verified)).decode())
     else:
         _say_verdicts(verified.runs)
-        _say_unreadable(verified.unreadable)
+        say_unreadable(verified.unreadable)
     raise typer.Exit(verified.exit_code())
-
-
-@app.command()
-def metrics(directory: Directory, memory: Memory = None, master: Master = None, as_json: Json = False) -> None:
-    """Delivery and stability times, overhead, buffers and load: per configuration, means over the seeds with 95 %
-    confidence intervals.
-
-    Example: ordercast metrics four --json
-    """
-    from ordercast.pipeline.metrics import as_json as answer
-    from ordercast.pipeline.metrics import summarise
-
-    measured = _measured(directory, memory, master)
-    if as_json:
-        print(msgspec.json.encode(answer(measured)).decode())
-    else:
-        for summary in summarise(measured.rows):
-            settings = ", ".join(f"{name} {value}" for name, value in summary.settings.items() if value is not None)
-            table = Table("metric", "mean ± 95 %", title=f"{settings} ({summary.runs} runs)", title_justify="left")
-            for name, found in summary.metrics.items():
-                table.add_row(name, str(found))
-            Console().print(table)
-        _say_unreadable(measured.unreadable)
-    raise typer.Exit(2 if measured.unreadable else 0)
 
 
 @app.command()
@@ -87,16 +63,18 @@ def report(
     Example: ordercast report four
     """
     from ordercast.pipeline.metrics import summarise
+    from ordercast.report.files import writable
     from ordercast.report.groups import Group
     from ordercast.report.runs import runs_page
 
+    out = out or (directory if directory.is_dir() else directory.parent) / "report.html"
+    writable(out)  # before the work
     verified = _verified(directory, require, memory, master)
-    measured = _measured(directory, memory, master)
-    groups = [Group(each.settings, each.runs, each.metrics) for each in summarise(measured.rows)]
+    rows = measured(directory, memory, master).rows
+    groups = [Group(each.settings, each.runs, each.metrics) for each in summarise(rows)]
     page = runs_page(str(directory), verified.runs, groups, verified.unreadable, _failed(directory))
-    path = page.write(out or (directory if directory.is_dir() else directory.parent) / "report.html")
-    print(path)
-    _say_unreadable(verified.unreadable)
+    print(page.write(out))
+    say_unreadable(verified.unreadable)
     raise typer.Exit(2 if verified.unreadable else 0)
 
 
@@ -111,7 +89,7 @@ def _verified(directory: Path, require: Sequence[str], memory: float | None, mas
     return run_verify(session(master), directory, require=require, memory_bytes=allowed, progress=bar)
 
 
-def _measured(directory: Path, memory: float | None, master: str | None) -> "Measured":
+def measured(directory: Path, memory: float | None, master: str | None) -> "Measured":
     from ordercast.pipeline.files import find
     from ordercast.pipeline.metrics import measure_runs
     from ordercast.pipeline.progress import bar
@@ -148,7 +126,7 @@ def _say_verdicts(runs: Sequence[Mapping[str, Any]]) -> None:
     print(f"{len(runs)} runs, {deliveries:,} deliveries: {failed or 'none'} broke a promise{more}")
 
 
-def _say_unreadable(unreadable: Mapping[str, str]) -> None:
+def say_unreadable(unreadable: Mapping[str, str]) -> None:
     for error in list(unreadable.values())[:_SHOWN]:
         print(f"ordercast: {error}", file=sys.stderr)
     if len(unreadable) > _SHOWN:

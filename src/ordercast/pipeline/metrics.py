@@ -44,6 +44,7 @@ class Summary(NamedTuple):
     settings: dict[str, Any]
     runs: int
     metrics: dict[str, Estimate]
+    load: list[Estimate]  # of each member, in their order
 
 
 def measure_runs(
@@ -84,8 +85,13 @@ def summarise(rows: Sequence[Row]) -> list[Summary]:
         names = dict.fromkeys(name for row in same for name in row if name not in _NOT_METRICS)
         means = {name: found for name in names if (found := estimate(_numbers(same, name))) is not None}
         shown = {name: same[0][name] for name in _SETTINGS if name in same[0]}
-        out.append(Summary(shown, len(same), means))
+        out.append(Summary(shown, len(same), means, _loads(same)))
     return sorted(out, key=_by_settings)
+
+
+def _loads(same: Sequence[Row]) -> list[Estimate]:
+    members = zip(*(row["load"] for row in same), strict=False)
+    return [found for each in members if (found := estimate(each)) is not None]
 
 
 def _by_settings(summary: Summary) -> list[tuple[bool, bool, Any]]:
@@ -102,10 +108,8 @@ def as_json(measured: Measured) -> dict[str, Any]:
         {
             "settings": summary.settings,
             "runs": summary.runs,
-            "metrics": {
-                name: {"mean": found.mean, "half_95": None if found.seeds == 1 else found.half}
-                for name, found in summary.metrics.items()
-            },
+            "metrics": {name: _interval(found) for name, found in summary.metrics.items()},
+            "load": [_interval(found) for found in summary.load],
         }
         for summary in summarise(measured.rows)
     ]
@@ -113,6 +117,10 @@ def as_json(measured: Measured) -> dict[str, Any]:
     if measured.unreadable:
         out["unreadable"] = [{"run": run, "error": error} for run, error in measured.unreadable.items()]
     return out
+
+
+def _interval(found: Estimate) -> dict[str, float | None]:
+    return {"mean": found.mean, "half_95": None if found.seeds == 1 else found.half}
 
 
 def _plain(row: Row) -> Row:

@@ -1,7 +1,7 @@
 """Configurations: runs that differ in nothing but the seed, by what they differ from one another, and their curves."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ordercast.papers import Curve, Estimate, Figure, Panel
 
@@ -32,18 +32,23 @@ class Group(NamedTuple):
     metrics: Mapping[str, Estimate]
 
 
-def simulated(group: Group) -> bool:
+class Configured(Protocol):
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+
+def simulated(group: Configured) -> bool:
     """Of a live group, or a foreign system, no more is known than the protocol and the members."""
     return group.settings.get("network") is not None
 
 
-def varying(groups: Sequence[Group]) -> list[str]:
+def varying(groups: Sequence[Configured]) -> list[str]:
     """The settings by which the groups differ; the protocol in any case."""
     names = dict.fromkeys(name for group in groups for name in group.settings)
     return [name for name in names if name == "protocol" or len({group.settings.get(name) for group in groups}) > 1]
 
 
-def shared(groups: Sequence[Group]) -> str:
+def shared(groups: Sequence[Configured]) -> str:
     """In words, what the groups have in common."""
     different = varying(groups)
     common = groups[0].settings.items() if groups else ()

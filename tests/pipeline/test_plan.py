@@ -118,7 +118,7 @@ WRONG = {
     "interval and workload": Wrong(
         '[run]\nprotocol = "flood"\ninterval = 0.1\nworkload = {kind = "hot"}\n', 3, "interval is short for a Poisson"
     ),
-    "a negative interval": Wrong('[run]\nprotocol = "flood"\ninterval = -0.1\n', 3, "interval must be above 0"),
+    "a negative interval": Wrong('[run]\nprotocol = "flood"\ninterval = -0.1\n', 3, "interval must be from 1e-06"),
     "run is no table": Wrong("run = 3\n", 1, "run is a table"),
 }
 

@@ -3,9 +3,12 @@
 import json
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from ordercast.cli import app
+from ordercast.cli.explore import explore
+from ordercast.explore import rests
 from ordercast.protocols import catalog
 from ordercast.trace import find_runs
 from tests.explore.sequencer import GivesUp
@@ -40,6 +43,32 @@ def test_a_search_that_stops_says_so():
     done = run("dtp", "--most", "20")
     assert done.exit_code == 3
     assert "stopped after" in done.stdout
+
+
+def test_a_token_that_never_rests_is_said_and_how_to_bound_it():
+    done = run("totem", "--most", "50")
+    assert done.exit_code == 3
+    assert done.stderr == "ordercast: totem never rests, so its worlds never end: --arrivals 8 bounds them\n"
+    assert run("totem", "--most", "50", "--arrivals", "8").stderr == ""
+    restless = [name for name, kind in catalog.CATALOG.items() if not rests(kind)]
+    assert restless == ["totem"]
+
+
+def test_a_search_on_a_terminal_shows_how_far_it_is(monkeypatch):
+    import io
+    import sys
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr("ordercast.cli.explore._EVERY_S", 0.0)
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with pytest.raises(typer.Exit):
+        explore("dtp", broadcasts=1, timeouts=0, arrivals=20, most=5_000, setting=[], trace=None)
+    assert "worlds of at most 5,000" in screen.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """`ordercast explore`: every schedule of a small group."""
 
+import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +11,13 @@ from rich.console import Console
 
 from ordercast.cli import options
 from ordercast.cli.app import app
-from ordercast.explore import Budget, Explored, counterexample
+from ordercast.explore import Budget, Explored, counterexample, rests
 from ordercast.explore import explore as run_search
 from ordercast.protocols.catalog import protocol
 from ordercast.trace import write_trace
 from ordercast.trace.listing import listing
+
+_EVERY_S = 0.2
 
 
 @app.command()
@@ -49,15 +53,19 @@ def explore(
         arrivals=arrivals,
         copies=copies,
     )
-    with Console(stderr=True).status("exploring") as status:
+    given = options.settings("--set", setting)
+    if arrivals is None and not rests(kind, members, given):
+        print(f"ordercast: {name} never rests, so its worlds never end: --arrivals 8 bounds them", file=sys.stderr)
+    with Console(stderr=True).status("exploring") as status:  # shown on a terminal only
+        shown = time.monotonic()
 
         def progress(worlds: int) -> None:
-            if not worlds % 100:
-                status.update(f"{worlds:,} worlds")
+            nonlocal shown
+            if time.monotonic() - shown > _EVERY_S:
+                shown = time.monotonic()
+                status.update(f"exploring: {worlds:,} worlds of at most {most:,}")
 
-        explored = run_search(
-            kind, members, budget, options.settings("--set", setting), most_worlds=most, progress=progress
-        )
+        explored = run_search(kind, members, budget, given, most_worlds=most, progress=progress)
     _say(explored, trace, as_json)
     raise typer.Exit(1 if explored.finding else 0 if explored.complete else 3)
 

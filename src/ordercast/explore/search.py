@@ -16,6 +16,8 @@ from ordercast.explore.cells import Cells, Entry
 from ordercast.explore.judge import Broken, Judge
 from ordercast.explore.worlds import CRASHES, DUPLICATES, LOSSES, Budget, Channel, Left, Step, World, Worlds
 
+_SILENCE = 100  # worlds; a group at rest has one
+
 
 class Finding(NamedTuple):
     """A broken promise, and the schedule that leads to it."""
@@ -76,6 +78,13 @@ def explore(
         judge=search.judge,
         reached=search.came.keys(),
     )
+
+
+def rests(kind: type[Process], members: int = 2, parameters: Mapping[str, Any] | None = None) -> bool:
+    """Whether a group falls silent that nobody asks anything: one that does not has endless worlds without a budget of
+    `arrivals`."""
+    idle = explore(kind, members, Budget(broadcasts=0), parameters, most_worlds=_SILENCE)
+    return idle.complete or idle.finding is not None
 
 
 class _Search:

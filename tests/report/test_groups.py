@@ -102,7 +102,9 @@ def test_an_interval_that_reaches_zero_does_not_stretch_a_logarithmic_axis(draw)
 
 
 def test_curves_that_coincide_are_all_seen(draw):
-    lines = [bars.lines[0] for bars in draw(panel(*CURVES)).axes[0].containers]
+    apart = Curve(label="d", x=[5, 10, 20], y=[9.0, 8.0, 7.0])
+    *lines, other = [bars.lines[0] for bars in draw(panel(*CURVES, apart)).axes[0].containers]
+    assert other.get_linewidth() == min(line.get_linewidth() for line in lines)
     sizes = [line.get_markersize() for line in lines]
     assert sizes == sorted(sizes, reverse=True)
     assert len(set(sizes)) == len(sizes)

@@ -2,7 +2,9 @@
 needed to tell the curves apart."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from math import log10
 from typing import Any
 
 from ordercast.papers import Curve, Drawing, Figure, Line, Panel
@@ -52,9 +54,10 @@ def _figure(plt: Any, figure: Figure) -> Any:
     size = (4.2 * across + 0.6, 3.3 * down + 0.3)
     drawn, axes = plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
     labels = list(dict.fromkeys(curve.label for panel in figure.panels for curve in panel.curves if not curve.dashed))
+    nested = sorted(_coinciding(figure.panels), key=labels.index)
     for index, place in enumerate(axes.flat):
         if index < count:
-            _panel(place, figure.panels[index], labels)
+            _panel(place, figure.panels[index], labels, nested)
         else:
             place.set_axis_off()
     drawn.suptitle(figure.title, fontsize=10)
@@ -77,12 +80,12 @@ def _legend(labels: Sequence[str], room: int) -> dict[str, Any]:
     return {"fontsize": 7.5, "ncols": max(1, min(len(labels), room // wide))}
 
 
-def _panel(axes: Any, panel: Panel, labels: Sequence[str]) -> None:
+def _panel(axes: Any, panel: Panel, labels: Sequence[str], nested: Sequence[str]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     for curve in panel.curves:
         if curve.x:
-            axes.errorbar(curve.x, curve.y, yerr=curve.half or None, label=curve.label, **_look(curve, labels))
+            axes.errorbar(curve.x, curve.y, yerr=curve.half or None, label=curve.label, **_look(curve, labels, nested))
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     if panel.title:
@@ -111,17 +114,35 @@ def _log_limits(curves: Sequence[Curve]) -> tuple[float | None, float | None]:
     return lowest / 1.3, highest * 1.3
 
 
-def _look(curve: Curve, labels: Sequence[str]) -> dict[str, Any]:
-    """The first curves have the widest lines and the largest marks, all open: where curves coincide, each is seen."""
+def _coinciding(panels: Sequence[Panel]) -> list[str]:
+    """The labels of curves that lie upon another one, in some panel."""
+    found: dict[str, None] = {}
+    for panel in panels:
+        solid = [curve for curve in panel.curves if curve.x and not curve.dashed]
+        scale: Callable[[float], float] = (lambda y: log10(y) if y > 0 else 0.0) if panel.log_y else float
+        ys = [scale(y) for curve in solid for y in curve.y]
+        near = 0.02 * (max(ys) - min(ys)) if ys else 0.0
+        for one, other in combinations(solid, 2):
+            there = dict(zip(other.x, other.y, strict=True))
+            apart = [abs(scale(y) - scale(there[x])) for x, y in zip(one.x, one.y, strict=True) if x in there]
+            if apart and max(apart) <= near:
+                found |= {one.label: None, other.label: None}
+    return list(found)
+
+
+def _look(curve: Curve, labels: Sequence[str], nested: Sequence[str]) -> dict[str, Any]:
+    """Of curves that coincide, the first have wider lines and larger marks, all open, so that each is seen."""
     if curve.label not in labels:  # a closed form of its own
         return {"color": "black", "linestyle": "--", "linewidth": 1.0}
     index = labels.index(curve.label)
     colour = _COLOURS[index % len(_COLOURS)]
     if curve.dashed:
-        return {"color": colour, "linestyle": "--", "linewidth": 1.0}
-    left = (len(labels) - 1 - index) / max(1, len(labels) - 1) if len(labels) > 1 else 0.0
-    look = {"color": colour, "marker": _MARKERS[index % len(_MARKERS)], "markersize": 4.0 + 6.0 * left}
-    look |= {"markerfacecolor": "none", "linewidth": 1.0 + 2.6 * left, "zorder": 2.0 + index / len(labels)}
+        return {"color": colour, "linestyle": "--", "linewidth": 1.0, "zorder": 3.5}
+    left = 0.0
+    if curve.label in nested:
+        left = 1 - nested.index(curve.label) / max(1, len(nested) - 1)
+    look = {"color": colour, "marker": _MARKERS[index % len(_MARKERS)], "markersize": 4.5 + 6.0 * left}
+    look |= {"markerfacecolor": "none", "linewidth": 1.1 + 2.6 * left, "zorder": 3.0 - left}
     return look | {"capsize": 2.0, "elinewidth": 1.0}
 
 

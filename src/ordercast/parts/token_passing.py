@@ -26,9 +26,22 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
-from ordercast.core import Message, Parameters, Pid, Port, Process, Time
+from ordercast.core import PASSING_FAULTS, Contract, Message, Parameters, Pid, Port, Process, Time
 
 Key: TypeAlias = tuple[Pid, int]  # U_id: the origin and its lsn
+
+
+COMMON = Contract(  # a protocol says its title, and its bounds where they differ
+    paper="KK",
+    title="acknowledging token",
+    order="total",
+    levels=("reliable", "fifo", "causal", "agreed", "safe"),
+    reports=("stable",),
+    reliability="R3",
+    safe_under=(*PASSING_FAULTS, "crash"),
+    live_under=PASSING_FAULTS,
+    bounds={"MSG": "2n - 1: n without a place, n - 1 not stable", "ACK": "n - 1"},
+)
 
 
 class Msg(Message, frozen=True):

@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
+from msgspec.structs import replace
 
-from ordercast.core import PASSING_FAULTS, Contract, Message, Pid, Port
-from ordercast.parts.token_passing import Ack, Msg, TokenParameters, TokenPassing
+from ordercast.core import Message, Pid, Port
+from ordercast.parts.token_passing import COMMON, Ack, Msg, TokenParameters, TokenPassing
 
 
 class Placed(Message, frozen=True):
@@ -42,17 +43,7 @@ class CM(TokenPassing):
     Parameters = CMParameters
     heeds_msgs = False
     counts_passes = True
-    contract = Contract(
-        paper="KK",
-        title="token on a ring (Chang-Maxemchuk)",
-        order="total",
-        levels=("reliable", "fifo", "causal", "agreed", "safe"),
-        reports=("stable",),
-        reliability="R3",
-        safe_under=(*PASSING_FAULTS, "crash"),
-        live_under=PASSING_FAULTS,
-        bounds={"MSG": "2n - 1: n without a place, n - 1 not stable", "ACK": "n - 1"},
-    )
+    contract = replace(COMMON, title="token on a ring (Chang-Maxemchuk)")
 
     def __init__(self, me: Pid, members: Sequence[Pid], port: Port, parameters: Any = None) -> None:
         super().__init__(me, members, port, parameters)

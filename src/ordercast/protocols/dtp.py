@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
-from ordercast.core import PASSING_FAULTS, Contract, Pid, Port
-from ordercast.parts.token_passing import TokenParameters, TokenPassing
+from ordercast.core import Pid, Port
+from ordercast.parts.token_passing import COMMON, TokenParameters, TokenPassing
 
 
 class DTPParameters(TokenParameters, frozen=True, kw_only=True):
@@ -27,17 +28,7 @@ class DTPParameters(TokenParameters, frozen=True, kw_only=True):
 class DTP(TokenPassing):
     name = "dtp"
     Parameters = DTPParameters
-    contract = Contract(
-        paper="KK",
-        title="dynamic token passing",
-        order="total",
-        levels=("reliable", "fifo", "causal", "agreed", "safe"),
-        reports=("stable",),
-        reliability="R3",
-        safe_under=(*PASSING_FAULTS, "crash"),
-        live_under=PASSING_FAULTS,
-        bounds={"MSG": "2n - 1: n without a place, n - 1 not stable", "ACK": "n - 1"},
-    )
+    contract = replace(COMMON, title="dynamic token passing")
 
     def __init__(self, me: Pid, members: Sequence[Pid], port: Port, parameters: Any = None) -> None:
         super().__init__(me, members, port, parameters)

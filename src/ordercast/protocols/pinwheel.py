@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
-from ordercast.core import PASSING_FAULTS, Contract, Pid, Port
-from ordercast.parts.token_passing import TokenParameters, TokenPassing
+from ordercast.core import Pid, Port
+from ordercast.parts.token_passing import COMMON, TokenParameters, TokenPassing
 
 
 class PinwheelParameters(TokenParameters, frozen=True, kw_only=True):
@@ -26,15 +27,9 @@ class Pinwheel(TokenPassing):
     name = "pinwheel"
     Parameters = PinwheelParameters
     orders_all = True
-    contract = Contract(
-        paper="KK",
+    contract = replace(
+        COMMON,
         title="token on a ring with positive notification (Pinwheel)",
-        order="total",
-        levels=("reliable", "fifo", "causal", "agreed", "safe"),
-        reports=("stable",),
-        reliability="R3",
-        safe_under=(*PASSING_FAULTS, "crash"),
-        live_under=PASSING_FAULTS,
         bounds={"MSG": "n n m: n m without a place, (n - 1) n m not stable; none when m is 0"},
     )
 
